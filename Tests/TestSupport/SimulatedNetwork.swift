@@ -59,7 +59,7 @@ package final class SimulatedNetwork: Sendable {
     /// A client of this network whose waits are as long as they can be.
     package func client(_ configuration: RPCClient.Configuration = RPCClient.Configuration()) -> RPCClient {
         let client = RPCClient(dialer, configuration, chance: { 1 })
-        state.withLock { $0.watched.add(client, client.peer) }
+        state.withLock { $0.watched.add(client, client.requester) }
         return client
     }
 

@@ -14,7 +14,7 @@ struct ConnectionCount {
     /// Adds a connection, unless it is beyond a limit.
     /// - Parameter address: nil for this machine, for which only the limit in all counts.
     /// - Returns: the limit that it exceeds; nil if it was added.
-    mutating func enter(from address: String?) -> Limit? {
+    mutating func add(from address: String?) -> Limit? {
         guard all < limits.maximumConnections else { return .maximumConnections }
         if let address {
             let others = perAddress[address, default: 0]
@@ -26,7 +26,7 @@ struct ConnectionCount {
     }
 
     /// Removes a connection that had been added.
-    mutating func leave(from address: String?) {
+    mutating func remove(from address: String?) {
         all -= 1
         guard let address, let others = perAddress[address].map({ $0 - 1 }) else { return }
         perAddress[address] = others == 0 ? nil : others

@@ -184,7 +184,7 @@ final class ServerDriver: Sendable {
         let neighbourhood = address.neighbourhood
         let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, loops: [EventLoop], RequestRunner)?) in
             guard state.phase == .serving else { return (nil, nil) }
-            if let limit = state.count.enter(from: neighbourhood) { return (limit, nil) }
+            if let limit = state.count.add(from: neighbourhood) { return (limit, nil) }
             state.accepted += 1
             return (nil, (state.accepted, state.loops, state.runners[state.accepted % state.runners.count]))
         }
@@ -214,13 +214,13 @@ final class ServerDriver: Sendable {
             return true
         }
         guard isServing else {
-            state.withLock { $0.count.leave(from: neighbourhood) }
+            state.withLock { $0.count.remove(from: neighbourhood) }
             return carrier.abort()
         }
         carrier.loop.submit {
             link.open(channel, number: number) { [self] _, event in
                 switch event {
-                case .ready, .rejected, .leaving: break
+                case .ready, .rejected, .retired: break
                 case .replaced(let successor): replace(number, by: successor)
                 case .ended: ended(number, from: neighbourhood)
                 }
@@ -240,7 +240,7 @@ final class ServerDriver: Sendable {
     private func ended(_ number: Int, from neighbourhood: String?) {
         let done = state.withLock { state in
             state.channels[number] = nil
-            state.count.leave(from: neighbourhood)
+            state.count.remove(from: neighbourhood)
             return state.finishIfDone()
         }
         done?.perform()

@@ -93,7 +93,7 @@ extension EventLoop {
         guard state.isEnding, state.queue.isEmpty, state.registrations.count == 0, state.turnEndWork.isEmpty else {
             return false
         }
-        return mailbox.leave { ownership.end() }
+        return mailbox.dismissThread { ownership.end() }
     }
 
     /// Ends everything on the loop: drops all timers, and tells all handlers.

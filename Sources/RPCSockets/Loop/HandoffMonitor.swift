@@ -67,7 +67,7 @@ package final class HandoffMonitor: Sendable {
             kept.isFull = kept.threads.count >= maximumBlockedThreads
             if kept.isFull { return (false, !wasFull) }
             kept.threads[thread] = MonotonicClock.now
-            noteRoom(kept)
+            tellRoom(kept)
             return (true, false)
         }
         if isNewlyFull {
@@ -91,14 +91,14 @@ package final class HandoffMonitor: Sendable {
     func returned(_ thread: UInt) {
         kept.withLock { kept in
             kept.threads[thread] = nil
-            noteRoom(kept)
+            tellRoom(kept)
         }
     }
 
     /// When it was decided to replace this thread; nil for all others.
     func lostSince(_ thread: UInt) -> Instant? { kept.withLock { $0.threads[thread] } }
 
-    private func noteRoom(_ kept: Kept) {
+    private func tellRoom(_ kept: Kept) {
         room.store(kept.threads.count < maximumBlockedThreads, ordering: .relaxed)
     }
 }

@@ -80,7 +80,7 @@ struct Mailbox: ~Copyable {
 
     /// Lets the thread end. False if something has been posted.
     /// - Parameter end: is called before another thread can be started.
-    func leave(_ end: () -> Void) -> Bool {
+    func dismissThread(_ end: () -> Void) -> Bool {
         state.withLock { state in
             guard state.items.isEmpty else { return false }
             (state.hasThread, state.sleepsUntil) = (false, nil)

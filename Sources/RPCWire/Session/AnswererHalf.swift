@@ -63,12 +63,12 @@ extension AnswererHalf {
     @inlinable @inline(__always)
     package mutating func isNextDue(_ deadline: Instant) -> Bool {
         guard deadline < wakesAt else { return false }
-        noteNextDue(deadline)
+        setNextDue(deadline)
         return true
     }
 
     @usableFromInline
-    mutating func noteNextDue(_ deadline: Instant) { wakesAt = deadline }
+    mutating func setNextDue(_ deadline: Instant) { wakesAt = deadline }
 
     /// Time has passed. Returns the slots to stop; `wakesAt` is then the next deadline.
     package mutating func expire(at now: Instant) -> [Int] {

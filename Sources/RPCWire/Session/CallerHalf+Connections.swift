@@ -50,13 +50,13 @@ extension CallerHalf {
     }
 
     /// The peer takes no new calls over this channel. Nil if another channel had replaced it before.
-    package mutating func leave(_ channel: Int, because why: String) -> CallerEffects? {
+    package mutating func retire(_ channel: Int, because why: String) -> CallerEffects? {
         guard detach(channel, because: why) else { return nil }
         var effects = CallerEffects()
         hasSession = false
         forgetAbandoned { _ in true }
-        leaving.append(channel)
-        if posts.leave(channel) { effects.reportOver = channel }
+        retired.append(channel)
+        if posts.retire(channel) { effects.reportOver = channel }
         effects.finished = takeFinished()
         return effects
     }
@@ -70,7 +70,7 @@ extension CallerHalf {
     ) -> CallerEffects {
         var effects = CallerEffects()
         detach(channel, because: why)
-        leaving.removeAll { $0 == channel }
+        retired.removeAll { $0 == channel }
         (effects.lost, effects.lossReason) = (posts.ended(channel), why)
         if sessionGoesOn {
             calls.interrupted(channel: channel, sent: sent)
@@ -164,7 +164,7 @@ extension CallerHalf {
         effects.lossReason = channel == nil && !why.contains(reason) ? "\(why); \(reason)" : why
         effects.lost = posts.loseAll()
         forgetAbandoned { _ in true }
-        leaving = []
+        retired = []
         channel = nil
         beginLine()
         hasSession = false

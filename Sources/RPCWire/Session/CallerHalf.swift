@@ -14,7 +14,7 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// The channel for new calls; nil while there is no connection.
     package internal(set) var channel: Int?
     /// Channels that take no new calls, but over which replies or acknowledgements may still come.
-    var leaving: [Int] = []
+    var retired: [Int] = []
     /// The calls that wait although there is a channel, in order: for room in the channel, or for a place at the peer. A number whose
     /// call has ended may stand here too.
     private var line: ArraySlice<Int64> = []
@@ -117,11 +117,11 @@ extension CallerHalf {
 
     /// The driver has given the call to a channel. Returns whether it may also have run in a session that is lost.
     package mutating func sent(_ id: Int64, at place: ChannelOffset) -> Bool {
-        noteSent(id)
+        countSent(id)
         return calls.sent(id, at: place)
     }
 
-    private mutating func noteSent(_ number: Int64) {
+    private mutating func countSent(_ number: Int64) {
         lastSent = max(lastSent, number)
         lastNumber = max(lastNumber, number)
     }
@@ -146,9 +146,9 @@ extension CallerHalf {
 
     /// Returns, once each, the channels that take no new calls and from which nothing is awaited any more. Called after replies.
     package mutating func takeFinished() -> [Int] {
-        guard !leaving.isEmpty else { return [] }
-        let finished = leaving.filter { !posts.isPending(on: $0) && !calls.isWaiting(on: $0) }
-        leaving.removeAll { finished.contains($0) }
+        guard !retired.isEmpty else { return [] }
+        let finished = retired.filter { !posts.isPending(on: $0) && !calls.isWaiting(on: $0) }
+        retired.removeAll { finished.contains($0) }
         return finished
     }
 
@@ -180,7 +180,7 @@ extension CallerHalf {
     package mutating func expire(at now: Instant) -> CallerEffects {
         var effects = CallerEffects()
         let why = unavailableReason
-        let isLost = channel == nil && leaving.isEmpty
+        let isLost = channel == nil && retired.isEmpty
         let whyHeldBack = channel == nil ? nil : self.whyHeldBack
         let removed = calls.expire(at: now)
         effects.end(removed) { wasSent in
@@ -197,7 +197,7 @@ extension CallerHalf {
     mutating func abandon(_ removed: [OutgoingCalls.Removed], _ effects: inout CallerEffects) {
         for call in removed where call.wasSent {
             var isOver = true
-            if let channel = call.channel, channel == self.channel || leaving.contains(channel) {
+            if let channel = call.channel, channel == self.channel || retired.contains(channel) {
                 effects.cancels.append((call.id, over: channel))
                 isOver = channel == self.channel
             }
@@ -288,12 +288,12 @@ extension CallerHalf {
             if let post = posts.next(isKept: peerRunsLibrary), post.number < call?.id ?? .max || !mayCall {
                 posts.give(post.number, isKept: peerRunsLibrary)
                 effects.sends.append(.post(post.message, number: post.number))
-                noteSent(post.number)
+                countSent(post.number)
                 room -= post.message.count
             } else if let call, mayCall {
                 line.removeFirst()
                 effects.sends.append(.call(call.handle, id: call.id))
-                noteSent(call.id)
+                countSent(call.id)
                 sent.add(call.length)
                 room -= call.length
             } else {
@@ -340,15 +340,15 @@ extension CallerHalf {
             return .success((number, false))
         }
         posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary)
-        noteSent(number)
+        countSent(number)
         return .success((number, true))
     }
 
     /// A post was refused. Returns whether the log is told now: for each post that is itself at fault, but only for the first
     /// of many that are refused for another reason.
-    package mutating func noteRefusal(_ failure: CallFailure) -> Bool {
+    package mutating func countRefusal(_ failure: CallFailure) -> Bool {
         if case .tooLarge = failure { return true }
-        return posts.noteRefusal()
+        return posts.countRefusal()
     }
 
     /// Returns how many refused posts the log must be told of. 0 until at most half of the permitted bytes are pending: before

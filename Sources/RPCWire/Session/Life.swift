@@ -9,7 +9,7 @@ package struct Life: Sendable, Hashable {
         case greeting
         case open
         /// The peer sends no more, or takes no more calls. The channel ends when everything that is owed has been sent.
-        case draining
+        case closing
         /// There is no channel. The session ends at this moment, unless the peer comes back over another channel.
         case lost(until: Instant)
         case over
@@ -30,7 +30,7 @@ package struct Life: Sendable, Hashable {
 
     // Switches instead of `==`: these are asked for each message, and `==` on another module's enum goes through a table.
     @inlinable package var isGreeting: Bool { if case .greeting = phase { true } else { false } }
-    @inlinable package var isDraining: Bool { if case .draining = phase { true } else { false } }
+    @inlinable package var isClosing: Bool { if case .closing = phase { true } else { false } }
     @inlinable package var isOver: Bool { if case .over = phase { true } else { false } }
     /// Whether the session goes on when its channel is lost.
     @inlinable package var isResumable: Bool { grace != nil }
@@ -48,10 +48,10 @@ package struct Life: Sendable, Hashable {
     }
 
     /// The peer sends no more, or takes no more calls.
-    package mutating func drains() {
+    package mutating func closes() {
         switch phase {
-        case .greeting, .open: phase = .draining
-        case .draining, .lost, .over: break
+        case .greeting, .open: phase = .closing
+        case .closing, .lost, .over: break
         }
     }
 

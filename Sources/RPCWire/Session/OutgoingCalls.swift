@@ -135,7 +135,7 @@ package struct OutgoingCalls: Sendable {
     /// A call begins, and waits to be sent. Returns its number.
     package mutating func start(_ call: Call) -> Int64 {
         let id = takeNumberOfCall()
-        enter(Entry(id: id, call: call))
+        put(Entry(id: id, call: call))
         return id
     }
 
@@ -291,7 +291,7 @@ extension OutgoingCalls {
         return takeNumber()
     }
 
-    private mutating func enter(_ entry: Entry) {
+    private mutating func put(_ entry: Entry) {
         entries[home(entry.id)] = entry
         count += 1
         byteCount += entry.call.length + Self.overhead
@@ -309,7 +309,7 @@ extension OutgoingCalls {
         guard var entry = take(index) else { return nil }
         entry.id = takeNumberOfCall()
         entry.place = nil
-        enter(entry)
+        put(entry)
         return (entry.id, entry.call.handle)
     }
 

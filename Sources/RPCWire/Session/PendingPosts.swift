@@ -91,7 +91,7 @@ package struct PendingPosts: ~Copyable {
     }
 
     /// A channel takes no new calls, but may still acknowledge the posts that it was given. Returns whether it has such posts.
-    mutating func leave(_ channel: Int) -> Bool {
+    mutating func retire(_ channel: Int) -> Bool {
         let given = kept.numbers(through: lastGiven)
         kept.release(through: lastGiven)
         if !given.isEmpty { unsettled[channel] = given }
@@ -141,7 +141,7 @@ package struct PendingPosts: ~Copyable {
     }
 
     /// A post was refused, but is not itself at fault. Returns whether it is the first one, of which the log is told.
-    mutating func noteRefusal() -> Bool {
+    mutating func countRefusal() -> Bool {
         refused += 1
         return refused == 1
     }

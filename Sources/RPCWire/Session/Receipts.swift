@@ -39,7 +39,7 @@ package struct Receipts: Sendable {
         requests = number
         if isPost {
             hasUnreportedPosts = true
-            note(bytes)
+            count(bytes)
         }
         return true
     }
@@ -50,14 +50,14 @@ package struct Receipts: Sendable {
         guard number == transfers + 1 else { return nil }
         transfers = number
         hasUnreportedPosts = true
-        note(bytes)
+        count(bytes)
         return true
     }
 
     /// An answer has come.
     package mutating func reply(bytes: Int) {
         replies += 1
-        note(bytes)
+        count(bytes)
     }
 
     /// Whether something has come that the peer has not been told of.
@@ -74,7 +74,7 @@ package struct Receipts: Sendable {
         (unreported, unreportedBytes, hasUnreportedPosts) = (0, 0, false)
     }
 
-    private mutating func note(_ bytes: Int) {
+    private mutating func count(_ bytes: Int) {
         unreported += 1
         unreportedBytes += bytes
     }

@@ -93,7 +93,7 @@ package struct Gate {
     }
 
     /// Notes that the connection is in use: a request came, or earlier requests still run.
-    mutating func noteUse(at now: Instant) { if used < .distantFuture { used = now } }
+    mutating func touch(at now: Instant) { if used < .distantFuture { used = now } }
 
     // MARK: floods
 

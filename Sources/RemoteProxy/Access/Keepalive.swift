@@ -53,13 +53,13 @@ package struct PingTimer: Sendable {
     /// Begins to watch. Called when the other end has turned out to answer pings.
     package mutating func begin(at now: Instant) {
         isOn = interval > 0
-        noteReceived(at: now)
+        heardPeer(at: now)
     }
 
     /// Notes that bytes came, or that none could come because this end was not reading.
     /// - Returns: whether a ping was unanswered. Then the next check may be due sooner than `due` said before.
     @discardableResult
-    package mutating func noteReceived(at now: Instant) -> Bool {
+    package mutating func heardPeer(at now: Instant) -> Bool {
         heard = now
         guard asked != nil else { return false }
         asked = nil

@@ -34,7 +34,7 @@ public struct Caller: Sendable, Hashable, CustomReflectable {
 
     private let link: Link
     private let carried: CallMetadata?
-    package var peer: Requester { link.requester }
+    package var requester: Requester { link.requester }
 
     package init(_ link: Link, metadata: CallMetadata? = nil) { (self.link, carried) = (link, metadata) }
 
@@ -166,6 +166,6 @@ extension ServiceProxy {
         }
         self.init(
             subject: RemoteSubject(
-                peer: caller.peer, service: Self._methodTable.service.name, object: name, owner: nil))
+                requester: caller.requester, service: Self._methodTable.service.name, object: name, owner: nil))
     }
 }

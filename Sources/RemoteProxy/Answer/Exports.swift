@@ -76,7 +76,7 @@ package final class Exports: Sendable {
         let (object, replaced, refusal) = state.withLock { state -> (ExportedObject?, Replaced?, String?) in
             let object = Exported(proxy, named: name, number: state.lastNumber + 1)
             if let refusal = state.refusal(of: object) {
-                state.note(refusal, of: object.path)
+                state.keep(refusal, of: object.path)
                 return (nil, nil, refusal)
             }
             if !state.refusals.isEmpty { state.refusals.removeAll { [path = object.path] in $0.path == path } }
@@ -218,7 +218,7 @@ extension Exports.State {
     }
 
     /// Notes a refusal, once for each path and a hundred at most: a program may take names from its peers.
-    mutating func note(_ refusal: String, of path: String) {
+    mutating func keep(_ refusal: String, of path: String) {
         guard refusals.count < 100, !refusals.contains(where: { $0.path == path }) else { return }
         refusals.append((path, refusal))
     }

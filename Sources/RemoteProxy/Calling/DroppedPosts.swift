@@ -17,7 +17,8 @@ enum DroppedPosts {
     ///   - post: its name on the wire.
     ///   - why: the reason, which names the limit.
     ///   - sender: the end that has sent the post. Nil if it began in this process.
-    static func add(_ post: String, because why: String, from sender: Requester? = CallScope.current?.caller?.peer) {
+    static func add(_ post: String, because why: String, from sender: Requester? = CallScope.current?.caller?.requester)
+    {
         let count: Int
         if let traffic = sender?.account.traffic {
             count = traffic.countDroppedPost()

@@ -73,7 +73,7 @@ final class OutgoingCall: @unchecked Sendable {
     }
 
     /// Ends the call when it has left the table, or was refused. Returns the waiter, which must be resumed next.
-    func leave(_ end: consuming CallEnd?) -> Waiter? {
+    func finish(_ end: consuming CallEnd?) -> Waiter? {
         // This store comes last: from then on the call belongs to its caller.
         defer { isOver.store(true, ordering: .releasing) }
         self.end = consume end

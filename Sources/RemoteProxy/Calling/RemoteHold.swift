@@ -23,7 +23,7 @@ struct ReleaseRequest: Codable {
 }
 
 struct RemoteHold: Right {
-    let peer: Requester
+    let requester: Requester
     let service: String
     let object: String?
     /// Chosen at this end, so that the hold can be given back even if the answer never came.
@@ -34,41 +34,41 @@ struct RemoteHold: Right {
     var isHold: Bool { true }
 
     func name(of object: RemoteObject) -> String? {
-        object == RemoteObject(peer: ObjectIdentifier(peer), service: service, name: self.object) ? name : nil
+        object == RemoteObject(requester: ObjectIdentifier(requester), service: service, name: self.object) ? name : nil
     }
 
     private var path: String { MethodSignature.path(of: service, on: object) }
 
     /// Asks for the hold, and returns when the other end has granted it.
     func begin(_ lease: Duration) async throws {
-        let call = peer.newCall()
-        call.isAwaited(in: .current, through: peer)
-        defer { peer.spareCalls.give(call) }
+        let call = requester.newCall()
+        call.isAwaited(in: .current, through: requester)
+        defer { requester.spareCalls.give(call) }
         MessageWriter.openRequest(method: SystemMethod.hold, in: call.message)
         try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
-        switch await peer.perform(call) {
+        switch await requester.perform(call) {
         case .result: return
         case .failure(let error): throw error.thrown(by: _ServiceDescription(service))
         case .failed(let failure):
             end()
-            throw peer.error(failure)
+            throw requester.error(failure)
         }
     }
 
     /// Gives the hold back. A post, so that it does not overtake the posts made under the hold.
     func end() {
-        let call = peer.newCall()
+        let call = requester.newCall()
         MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
         // Two strings cannot fail to encode.
         try? call.message.encode(ReleaseRequest(object: path, name: name))
-        peer.send(post: call)
+        requester.send(post: call)
     }
 }
 
 extension RemoteSubject: HoldableSubject {
     /// Asks the other end for a hold. It lasts for the lease, and at most as long as the session.
     func takeHold(for lease: Duration) async throws -> Hold {
-        let hold = RemoteHold(peer: peer, service: service, object: object(in: .current))
+        let hold = RemoteHold(requester: requester, service: service, object: object(in: .current))
         try await hold.begin(lease)
         return Hold(hold) { hold.end() }
     }

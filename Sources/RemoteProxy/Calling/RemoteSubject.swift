@@ -6,7 +6,7 @@ import RPCSockets
 import RPCWire
 
 struct RemoteSubject<Service: Sendable>: EndSubject {
-    let peer: Requester
+    let requester: Requester
     /// The service's name.
     let service: String
     /// Which of several objects of this service at the other end; nil for the unnamed one.
@@ -34,31 +34,31 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     func _remoteCall(_ signature: MethodSignature) -> _RemoteCall? {
         let scope = CallScope.current
         let call = newCall(signature, in: scope)
-        call.isAwaited(in: scope, through: peer)
-        return _RemoteCall(.passRetained(call), through: peer)
+        call.isAwaited(in: scope, through: requester)
+        return _RemoteCall(.passRetained(call), through: requester)
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let call = newCall(post.signature, in: .current)
         do {
-            var writer = _ArgumentWriter(call.message, in: .passUnretained(peer))
+            var writer = _ArgumentWriter(call.message, in: .passUnretained(requester))
             try post.coding.write(arguments, &writer)
             writer.writeEnd()
         } catch {
             // A post reports nothing to its caller, so this goes to the log.
             let reason = (error as? EncodingError)?.explanation ?? "\(error)"
             let name = post.signature.wireName
-            peer.log(
+            requester.log(
                 LogRecord(
                     .error, "the post \(name) was not sent: its arguments cannot be encoded: \(reason)", method: name))
-            return peer.spareCalls.give(call)
+            return requester.spareCalls.give(call)
         }
-        peer.send(post: call, of: post.signature)
+        requester.send(post: call, of: post.signature)
     }
 
     /// A call in the scope of the running task, with its message written up to the arguments.
     private func newCall(_ signature: MethodSignature, in scope: CallScope?) -> OutgoingCall {
-        let call = peer.newCall(in: scope)
+        let call = requester.newCall(in: scope)
         call.open(signature, to: object(in: scope))
         return call
     }
@@ -69,7 +69,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     func object(in scope: CallScope?) -> String? {
         guard let rights = scope?.rights, !rights.isEmpty else { return object }
         return rights.reduce(object) { name, right in
-            right.name(of: RemoteObject(peer: ObjectIdentifier(peer), service: service, name: name)) ?? name
+            right.name(of: RemoteObject(requester: ObjectIdentifier(requester), service: service, name: name)) ?? name
         }
     }
 }

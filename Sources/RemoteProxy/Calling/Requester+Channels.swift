@@ -29,12 +29,12 @@ extension Requester {
     /// Called when the other end takes no new calls over this channel. The channel ends once nothing is awaited from it any
     /// more.
     /// - Returns: false when another channel had replaced it before.
-    func leave(_ channel: any MessageChannel, why: String) -> Bool {
+    func retire(_ channel: any MessageChannel, why: String) -> Bool {
         feed { state in
             guard let route = state.route, route.channel === channel else { return nil }
             (state.route, state.link) = (nil, nil)
-            state.leaving.append(route)
-            return state.half.leave(route.number, because: why)
+            state.retired.append(route)
+            return state.half.retire(route.number, because: why)
         }
     }
 
@@ -43,7 +43,7 @@ extension Requester {
     func ended(_ channel: any MessageChannel, _ number: Int, sent: UInt64, why: String, sessionGoesOn: Bool) {
         feed { state in
             if state.route?.channel === channel { state.route = nil }
-            state.leaving.removeAll { $0.channel === channel }
+            state.retired.removeAll { $0.channel === channel }
             return state.half.lost(number, sent: sent, because: why, sessionGoesOn: sessionGoesOn)
         }
     }
@@ -134,10 +134,10 @@ extension Requester {
         feed { state in
             let effects = state.half.end(because: why)
             lost = state.half.lostPosts
-            ending = state.leaving
+            ending = state.retired
             if let last { ending.append(state.route(over: last) ?? Route(last, 0, 0)) }
             swap(&link, &state.link)
-            (state.route, state.leaving, state.onSettled) = (nil, [], nil)
+            (state.route, state.retired, state.onSettled) = (nil, [], nil)
             return effects
         }
         for route in ending {

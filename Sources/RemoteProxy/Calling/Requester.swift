@@ -34,7 +34,7 @@ package final class Requester: Sendable {
         /// Where new calls go; nil while there is no connection.
         var route: Route?
         /// Connections that take no new calls. They end once nothing is awaited from them any more.
-        var leaving: [Route] = []
+        var retired: [Route] = []
         /// The link that new calls belong to; it may have no channel now.
         var link: Link?
         /// Why no call may be made any more; nil while calls may be made.
@@ -134,7 +134,7 @@ extension Requester {
             defer { tellBytes(&state) }
             return enter(call, at: now, isOnLoop: isOnLoop, &failure, &state)
         }
-        if let failure { call.leave(.failed(failure))?.resume() }
+        if let failure { call.finish(.failed(failure))?.resume() }
         // Last in this turn: the caller waits now, or was refused and there is nothing to send.
         perform(after, isLast: true)
         handoff?.leave(visit)
@@ -182,7 +182,7 @@ extension Requester {
                     let call = OutgoingCall.with(handle)
                 {
                     answers += 1
-                    replies[index].waiter = call._withUnsafeGuaranteedRef { $0.leave(replies[index].end.take()) }
+                    replies[index].waiter = call._withUnsafeGuaranteedRef { $0.finish(replies[index].end.take()) }
                 } else if replies[index].number < 1 || replies[index].number > state.half.lastNumber {
                     stray = replies[index].number
                 }
@@ -190,7 +190,7 @@ extension Requester {
             isOnlyOne = replies.count == 1 && state.half.pendingCalls == 0
             if state.half.messagesWait, sendWaiting(at: loop.now, &state) { toFlush = state.route?.channel }
             tellBytes(&state)
-            return state.leaving.isEmpty ? [] : state.take(state.half.takeFinished())
+            return state.retired.isEmpty ? [] : state.take(state.half.takeFinished())
         }
         if let handoff {
             handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
@@ -298,7 +298,7 @@ extension Requester {
                 dispatch(post: message, number, over: route)
                 return flushing(route, atOnce: isOnLoop, &state)
             case .failure(let failure):
-                if method != nil, state.half.noteRefusal(failure) { refusal = failure }
+                if method != nil, state.half.countRefusal(failure) { refusal = failure }
                 return AfterSending()
             }
         }
@@ -432,7 +432,7 @@ extension Requester {
             guard let effects = event(&state) else { return nil }
             touched = send(effects, at: now, &state)
             callers = effects.ended.compactMap { ended in
-                OutgoingCall.with(ended.call)?._withUnsafeGuaranteedRef { $0.leave(.failed(ended.failure)) }
+                OutgoingCall.with(ended.call)?._withUnsafeGuaranteedRef { $0.finish(.failed(ended.failure)) }
             }
             finished = state.take(effects.finished)
             tellBytes(&state)
@@ -524,20 +524,20 @@ extension Requester {
 extension Requester.State {
     fileprivate func route(numbered number: Int) -> Route? {
         if let route, route.number == number { return route }
-        return leaving.first { $0.number == number }
+        return retired.first { $0.number == number }
     }
 
     /// The route over this channel; nil if nothing goes over it any more.
     func route(over channel: any MessageChannel) -> Route? {
         if let route, route.channel === channel { return route }
-        return leaving.first { $0.channel === channel }
+        return retired.first { $0.channel === channel }
     }
 
-    /// Takes out the leaving connections with these numbers, from which nothing is awaited any more.
+    /// Takes out the retired connections with these numbers, from which nothing is awaited any more.
     fileprivate mutating func take(_ finished: [Int]) -> [Route] {
         guard !finished.isEmpty else { return [] }
-        let routes = leaving.filter { finished.contains($0.number) }
-        leaving.removeAll { finished.contains($0.number) }
+        let routes = retired.filter { finished.contains($0.number) }
+        retired.removeAll { finished.contains($0.number) }
         return routes
     }
 }

@@ -6,7 +6,7 @@ import RPCWire
 
 extension RemoteSubject: SelectiveSubject {
     func has(_ method: MethodSignature) async throws -> Bool {
-        try await peer.supports(method.wireName(on: object))
+        try await requester.supports(method.wireName(on: object))
     }
 }
 
@@ -17,7 +17,7 @@ extension Requester {
         let answer = try await asked(method)
         // If the connection has changed meanwhile, another server may have answered.
         if let connection, connection == connectionNumber {
-            state.withLock { $0.supported.note(answer, method, over: connection) }
+            state.withLock { $0.supported.remember(answer, method, over: connection) }
         }
         return answer
     }
@@ -63,7 +63,7 @@ struct SupportedMethods {
     }
 
     /// Notes an answer. Forgets what came over another connection, which may have led to another server.
-    mutating func note(_ answer: Bool, _ method: String, over connection: Int?) {
+    mutating func remember(_ answer: Bool, _ method: String, over connection: Int?) {
         guard let connection else { return }
         if connection != self.connection {
             self.connection = connection

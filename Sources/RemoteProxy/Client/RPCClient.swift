@@ -21,7 +21,7 @@ import RPCWire
 /// by ``close()``.
 public final class RPCClient: Sendable, CustomReflectable {
     private let reconnector: Reconnector
-    package let peer: Requester
+    package let requester: Requester
     private let exports = Exports(isAtClient: true)
     /// How often calls through all proxies of this client may be tried again.
     let retryBudget = RetryBudget()
@@ -49,7 +49,7 @@ public final class RPCClient: Sendable, CustomReflectable {
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
     ) {
         reconnector = Reconnector(dialer, configuration, exports: exports, chance: chance)
-        peer = reconnector.peer
+        requester = reconnector.requester
         if let fault = dialer.fault { reconnector.close(because: fault) }
     }
 
@@ -73,7 +73,7 @@ public final class RPCClient: Sendable, CustomReflectable {
         _ proxy: some ServiceProxy, named name: String? = nil, endingWith caller: Caller? = nil
     ) -> Registration {
         let registration = exports.add(proxy, named: name, endingWith: caller)
-        if let refusal = registration.refusal { peer.log(LogRecord(.error, refusal)) }
+        if let refusal = registration.refusal { requester.log(LogRecord(.error, refusal)) }
         return registration
     }
 
@@ -93,7 +93,7 @@ public final class RPCClient: Sendable, CustomReflectable {
     ///
     /// A task that blocks or computes for long there holds up all clients for some milliseconds, until another thread takes
     /// over. The wait is longer if a task keeps that thread busy too.
-    public var executor: any TaskExecutor { peer.loop }
+    public var executor: any TaskExecutor { requester.loop }
 
     /// Connects now, and returns when the client is connected and the server has answered the greeting. Returns at once if
     /// the client is connected.
@@ -211,6 +211,6 @@ extension ServiceProxy {
     public init(_ client: RPCClient, named name: String? = nil) {
         self.init(
             subject: RemoteSubject(
-                peer: client.peer, service: Self._methodTable.service.name, object: name, owner: client))
+                requester: client.requester, service: Self._methodTable.service.name, object: name, owner: client))
     }
 }

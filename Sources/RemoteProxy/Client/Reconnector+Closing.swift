@@ -15,7 +15,7 @@ extension Reconnector {
         guard isFirst else { return }
         states.send(.closed)
         states.finish()
-        let pending = peer.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
+        let pending = requester.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
         for caller in connecting { _ = caller.end(with: .failure(reason)) }
         guard pending > 0 else { return end() }
         let grace = grace ?? postGrace
@@ -69,7 +69,7 @@ extension Reconnector {
         old.timer?.cancel()
         old.graceTimer?.cancel()
         old.giveUp?()
-        let lostPosts = peer.end(
+        let lostPosts = requester.end(
             because: "the client was closed, and \(grace) of grace were not enough", with: old.channel)
         context.runner.stop()
         let isOver = state.withLock { state in

@@ -37,7 +37,7 @@ final class Reconnector: Sendable {
     }
 
     let context: LinkContext
-    let peer: Requester
+    let requester: Requester
     let states = StateBroadcast(RPCClient.State.idle)
     let dialer: Dialer
     private let framing: Framing
@@ -60,8 +60,8 @@ final class Reconnector: Sendable {
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
             settings: Shared(configuration.linkSettings),
             log: LogLimiter(most: configuration.limits.maximumLogLines, on: dialer.loop, write: configuration.log).log)
-        peer = Requester(context)
-        peer.whenConnectionWanted { [weak self] in self?.wanted() }
+        requester = Requester(context)
+        requester.whenConnectionWanted { [weak self] in self?.wanted() }
     }
 
     var saysHello: Bool { context.settings.value.saysHello }
@@ -89,7 +89,7 @@ final class Reconnector: Sendable {
             state.isClosing || state.machine.phase == .connected ? nil : state.connecting.join()
         }
         guard let caller else {
-            if state.withLock({ $0.isClosing }) { throw peer.error(.closed(wasSent: false)) }
+            if state.withLock({ $0.isClosing }) { throw requester.error(.closed(wasSent: false)) }
             return
         }
         // On the loop, where attempts end, so that a wait has begun before it is cut short.
@@ -104,7 +104,7 @@ final class Reconnector: Sendable {
         }
         let deadline = CallScope.current?.deadline ?? .distantFuture
         guard let end = try await caller.wait(until: deadline, on: dialer.loop) else {
-            throw RPCError.notConnected("the time allowed is over; \(peer.ask { $0.unavailableReason })")
+            throw RPCError.notConnected("the time allowed is over; \(requester.ask { $0.unavailableReason })")
         }
         try end.get()
     }
@@ -136,7 +136,7 @@ final class Reconnector: Sendable {
         case .ready(let isResumed): ready(attempt, isResumed)
         case .rejected(let code, let why): rejected(attempt, code, because: why)
         case .replaced: break
-        case .leaving(let why, let wasOfUse):
+        case .retired(let why, let wasOfUse):
             lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
         case .ended(let why, let wasOfUse):
             ended(channel)
@@ -149,7 +149,7 @@ final class Reconnector: Sendable {
         case .failure(let error):
             lost(attempt, because: error.description, isLasting: error.isLasting)
         case .success(let carrier):
-            let link = Link(context, peer)
+            let link = Link(context, requester)
             let channel = FramedChannel(carrier, for: link, framing.framer)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
@@ -159,7 +159,7 @@ final class Reconnector: Sendable {
             guard isCurrent else { return carrier.abort() }
             if saysHello {
                 let why = "\(carrier.remoteAddress) has taken the connection and not answered the greeting"
-                peer.ask { $0.waitsForGreeting(why) }
+                requester.ask { $0.waitsForGreeting(why) }
             }
             link.open(channel, number: attempt) { [weak self] channel, event in
                 self?.told(event, by: channel, of: attempt)
@@ -251,15 +251,15 @@ final class Reconnector: Sendable {
         if action != .nothing {
             if hasFailed { tellFailure(why) }
             if isUnreachable {
-                peer.feed { $0.half.unreachable(because: why, isLasting: isLasting) }
+                requester.feed { $0.half.unreachable(because: why, isLasting: isLasting) }
             } else {
-                peer.ask { $0.unavailable(because: why) }
+                requester.ask { $0.unavailable(because: why) }
             }
         }
         perform(action)
         for caller in callers { _ = caller.end(with: .failure(error)) }
         // A call that was made while the attempt failed has asked for one in vain.
-        if willFailAgain, peer.pendingCalls > 0 { wanted() }
+        if willFailAgain, requester.pendingCalls > 0 { wanted() }
     }
 
     private func wait(until instant: Instant) {

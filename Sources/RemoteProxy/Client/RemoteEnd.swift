@@ -11,8 +11,9 @@ final class RemoteEnd: Sendable {
     private let client: RPCClient?
 
     init<Service>(_ remote: RemoteSubject<Service>) {
-        requester = remote.peer
-        object = RemoteObject(peer: ObjectIdentifier(remote.peer), service: remote.service, name: remote.object)
+        requester = remote.requester
+        object = RemoteObject(
+            requester: ObjectIdentifier(remote.requester), service: remote.service, name: remote.object)
         client = remote.owner as? RPCClient
     }
 

@@ -35,14 +35,14 @@ extension FramedChannel {
 
     // MARK: bytes and pings of the peer
 
-    func noteReceived(_ count: Int) {
-        if gate.keepalive.noteReceived(at: carrier.loop.now) { bookGate() }
+    func countReceived(_ count: Int) {
+        if gate.keepalive.heardPeer(at: carrier.loop.now) { bookGate() }
         gate.frameTimeout.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
     }
 
     /// Called when all bytes that have come have been looked at.
-    func noteAllRead() {
+    func hasReadAll() {
         if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
         gate.lockedInput = 0
         let isInside = frames.isInsideFrame
@@ -55,7 +55,7 @@ extension FramedChannel {
 
     package func admits(_ act: PeerAct) -> Bool {
         switch act {
-        case .asked: gate.noteUse(at: gate.keepalive.heard)
+        case .asked: gate.touch(at: gate.keepalive.heard)
         case .isAnswered(let bytes, let hasRun):
             if hasRun { gate.requestEnded() }
             // A peer without a login gets few bytes; beyond them its connection ends.
@@ -102,10 +102,10 @@ extension FramedChannel {
         guard !isOver else { return }
         let now = carrier.loop.now
         if !reading.isNow || !carrier.isReading {
-            gate.keepalive.noteReceived(at: now)
+            gate.keepalive.heardPeer(at: now)
             gate.frameTimeout.excuse(at: now)
         }
-        if link.isInUse { gate.noteUse(at: now) }
+        if link.isInUse { gate.touch(at: now) }
         switch gate.check(at: now) {
         case .wait: break
         case .ask:

@@ -61,7 +61,7 @@ extension FramedChannel {
                     stopReading(because: "closed by \(carrier.remoteAddress)")
                     carrier.close()
                 case nil:
-                    noteAllRead()
+                    hasReadAll()
                     carrier.resumeReading()
                     return true
                 }
@@ -100,7 +100,7 @@ extension FramedChannel {
     private func takeFirst(_ frame: Bytes, by link: Link) {
         let message = messages.read(frame)
         if isDialled, case .refused(let error) = message, error.code == ErrorCode.parseError {
-            return link.leaveForeigner("\(frame.beginning), and \(error.message)")
+            return link.refuseForeigner("\(frame.beginning), and \(error.message)")
         }
         if gate.login.isLocked { link.receivedLocked(message) } else { link.received(message, size: frame.count) }
     }
@@ -132,7 +132,7 @@ extension FramedChannel {
         if link.isGreetingServer {
             let isNoLength = frames.isLengthPrefixed && error.limit == .maximumFrameSize
             let fault = isNoLength ? "which is no length of a message (RPCClient.Configuration.peer)" : "and \(error)"
-            return link.leaveForeigner("\(frames.beginning), \(fault)")
+            return link.refuseForeigner("\(frames.beginning), \(fault)")
         }
         if let text = error.plainAnswer {
             text.withUnsafeBytes { _ = append(.copied($0)) }

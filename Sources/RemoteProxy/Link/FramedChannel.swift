@@ -155,7 +155,7 @@ extension FramedChannel: ByteReceiver {
         guard !isOver else { return }
         if !gate.hasMetPeer { meetPeer() }
         frames.append(bytes)
-        noteReceived(bytes.count)
+        countReceived(bytes.count)
         if reading.isNow { readFrames() }
     }
 

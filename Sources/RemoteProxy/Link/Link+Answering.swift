@@ -132,7 +132,7 @@ extension Link {
         if first == nil {
             leaveLine()
             admission.runs(-1)
-            noteBehindPosts(bytes)
+            countBehindPosts(bytes)
         }
         return first
     }
@@ -140,13 +140,13 @@ extension Link {
     /// The next request that has waited for posts to this object.
     func nextInTurn(after object: ExportedObject) -> IncomingRequest? {
         guard let next = posts.next(after: object) else { return nil }
-        noteBehindPosts(-next.params.count)
+        countBehindPosts(-next.params.count)
         joinLine()
         return next
     }
 
     /// - Parameter bytes: how many bytes wait more than before, or fewer.
-    private func noteBehindPosts(_ bytes: Int) {
+    private func countBehindPosts(_ bytes: Int) {
         admission.behindPosts = posts.count
         requester.account.waits(bytes)
     }
@@ -155,7 +155,7 @@ extension Link {
     func dropBehindPosts() -> Int {
         let count = posts.count
         while let request = posts.dropFirst() {
-            noteBehindPosts(-request.params.count)
+            countBehindPosts(-request.params.count)
             _ = half.calls.finish(slot: request.slot)
         }
         admission.tellBytes(of: &half)
@@ -357,7 +357,7 @@ extension Link {
         guard let channel else { return }
         channel.append(answer)
         channel.flush(isLast ? .last : .more)
-        noteAnswer(over: channel)
+        countAnswer(over: channel)
     }
 
     /// Collects an answer, and sends the batch when it is complete.

@@ -155,8 +155,8 @@ extension Link {
     // MARK: ending
 
     /// Called when the other end is going away: new calls wait for the next channel, and the link ends with this one.
-    func leave(because why: String) {
-        guard let channel, requester.leave(channel, why: why) else { return }
+    func retire(because why: String) {
+        guard let channel, requester.retire(channel, why: why) else { return }
         endWithChannel()
         // Without this report the other end could not tell which of its posts have arrived.
         if peerRunsLibrary {
@@ -165,13 +165,13 @@ extension Link {
         }
         // Callers may have queued messages here and promised a flush, but that flush will go to a later channel.
         channel.flush()
-        tellOwner(.leaving(why: why, wasOfUse: connection?.answers ?? 0 > 0))
+        tellOwner(.retired(why: why, wasOfUse: connection?.answers ?? 0 > 0))
     }
 
     /// Leaves a server whose first bytes are no message, since it speaks another protocol. The next attempt would get the same
     /// bytes, so the calls that wait for a connection end.
     /// - Parameter what: the first bytes, and what is wrong with them.
-    func leaveForeigner(_ what: String) {
+    func refuseForeigner(_ what: String) {
         guard let channel else { return }
         let why = "\(channel.remoteAddress) does not answer as a server of this kind does: it began with \(what)"
         endWithChannel()
@@ -205,20 +205,20 @@ extension Link {
 
     /// Ends the channel when nothing runs for it. Called when this end awaits nothing from it any more.
     func finishWhenIdle() {
-        noteDraining()
+        beginClosing()
         finishIfAnswered()
     }
 
     /// Notes that the other end sends no more, or takes no more calls.
-    private func noteDraining() {
-        if connection?.channel.isOver == false { half.life.drains() }
+    private func beginClosing() {
+        if connection?.channel.isOver == false { half.life.closes() }
     }
 
     /// Ends the channel if no answer is owed over it any more. If the session goes on, running requests are answered over the
     /// next channel. Asked after every answer, so the rarest condition comes first.
     @inline(__always)
     func finishIfAnswered() {
-        if half.life.isDraining || half.calls.isDrained { finish() }
+        if half.life.isClosing || half.calls.isDrained { finish() }
     }
 
     @inline(never)
@@ -230,7 +230,7 @@ extension Link {
         // In the next turn, so that the last answer is in the queue by then.
         loop.submit { [self] in
             // Without a goodbye the other end would stop the posts that it has not run yet.
-            if !isAccepted, !channel.isOver, half.life.isDraining, self.channel === channel, peerRunsLibrary {
+            if !isAccepted, !channel.isOver, half.life.isClosing, self.channel === channel, peerRunsLibrary {
                 notify(SystemMethod.goodbye)
             }
             channel.close()
@@ -238,7 +238,7 @@ extension Link {
     }
 
     private var isEnding: Bool {
-        half.life.isDraining && connection?.isAllRead == true && connection?.channel.isOver == false
+        half.life.isClosing && connection?.isAllRead == true && connection?.channel.isOver == false
             && (half.life.isResumable || half.calls.count == 0)
     }
 
@@ -278,8 +278,8 @@ extension Link {
         let isResumable = half.life.isResumable
         let isUnread = !connection.isAllRead || hasWaiting
         guard isUnread && isAccepted || !isResumable && (isUnread || half.calls.count > 0) else { return false }
-        if !isAccepted { leave(because: "closed by \(connection.channel.remoteAddress)") }
-        noteDraining()
+        if !isAccepted { retire(because: "closed by \(connection.channel.remoteAddress)") }
+        beginClosing()
         self.connection?.hasEnded = true
         allHaveBegun()
         return true
@@ -312,7 +312,7 @@ extension Link {
     /// Less waits in the channel than before, or has begun to wait.
     func outputChanged(of channel: any MessageChannel) {
         guard connection?.channel === channel else { return }
-        noteOutput()
+        countOutput()
         if channel.isOver || channel.isCrowded { return }
         requester.outputChanged()
         retryWaitingRequests()
@@ -320,12 +320,12 @@ extension Link {
 
     /// Counts an answer that may have to wait for the other end.
     @inline(__always)
-    func noteAnswer(over channel: any MessageChannel) {
-        if connection?.output ?? 0 > 0 || channel.isCrowded { noteOutput() }
+    func countAnswer(over channel: any MessageChannel) {
+        if connection?.output ?? 0 > 0 || channel.isCrowded { countOutput() }
     }
 
     @inline(never)
-    private func noteOutput() {
+    private func countOutput() {
         connection?.output = connection?.channel.waiting ?? 0
         tellBytes()
     }

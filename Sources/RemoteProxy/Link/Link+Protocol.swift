@@ -28,20 +28,20 @@ extension Link {
             // The answer to a call reports that the call has come; a post has no answer.
             if !isAnswered { reportReceipts() }
         case .result(let number, let value):
-            noteReply(size, isPong: number == RPCIdentifier.ofPing)
+            countReply(size, isPong: number == RPCIdentifier.ofPing)
             guard !isHello(number) else { return welcomed(value) }
-            note(.result(value), to: number)
+            collect(.result(value), to: number)
         case .failure(let number, let error):
-            noteReply(size, isPong: false)
+            countReply(size, isPong: false)
             overran(error.limit)
             guard !isHello(number) else {
                 return error.code == ErrorCode.unauthenticated ? turnBack() : welcomed(nil)
             }
             if peerRunsLibrary, error.isDraining {
-                leave(because: error.message)
+                retire(because: error.message)
                 if let number, let connection { requester.refused(number, over: connection.number) }
             } else {
-                note(.failure(error), to: number)
+                collect(.failure(error), to: number)
             }
         case .unreadable(let request, let error):
             if request.isTransfer, half.hasTransfers {
@@ -76,14 +76,14 @@ extension Link {
         channel.close()
     }
 
-    private func note(_ end: CallEnd, to number: Int64?) {
+    private func collect(_ end: CallEnd, to number: Int64?) {
         // The answer to a ping has no call.
         guard let number, number != RPCIdentifier.ofPing else { return }
         replies.append(CallReply(number: number, end: end))
     }
 
     /// Counts an answer. The other end keeps each answer that is not part of a batch until this end reports that it has come.
-    private func noteReply(_ bytes: Int?, isPong: Bool) {
+    private func countReply(_ bytes: Int?, isPong: Bool) {
         guard let bytes, peerRunsLibrary, !isPong else { return }
         half.receipts.reply(bytes: bytes)
         reportReceipts()
@@ -411,7 +411,7 @@ extension Link {
         case SystemMethod.ping:
             if channel?.admits(.pinged) == true { answer(request.id, in: batch) { $0.append("null") } }
         case SystemMethod.drain where isNotice:
-            leave(because: "\(address) is stopping")
+            retire(because: "\(address) is stopping")
         case SystemMethod.goodbye where isNotice:
             saidGoodbye()
         default:

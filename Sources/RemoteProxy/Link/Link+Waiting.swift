@@ -31,19 +31,19 @@ extension Link {
         case .request, .batch, .unreadable:
             guard mayBegin || passesWaiting(message) else {
                 keepWaiting(message, size: size)
-                return noteGreeted()
+                return learnFromFirstMessage()
             }
         // Their sender may wait for an answer, and must take the earlier ones first.
         case .invalid, .refused: if isOutputCrowded { return keepWaiting(message, size: size) }
         case .result, .failure, .ignored: break
         }
         accept(message, size: size)
-        noteGreeted()
+        learnFromFirstMessage()
     }
 
     /// The first message tells an end that says no hello what the other one is.
     @inline(__always)
-    private func noteGreeted() {
+    private func learnFromFirstMessage() {
         if half.life.isGreeting, !saysHello { _ = half.life.greeted() }
     }
 
@@ -62,7 +62,7 @@ extension Link {
         connection?.answers &+= answers
         // Removed one by one: there are few of them, and removing a range takes longer.
         while !replies.isEmpty { replies.removeLast() }
-        if let stray { noteStray(stray) }
+        if let stray { countStray(stray) }
     }
 
     // MARK: requests that wait

@@ -302,7 +302,7 @@ extension Link {
     }
 
     /// Logs that the other end has answered a call that it was never sent. Once for each session; all are counted.
-    func noteStray(_ number: Int64) {
+    func countStray(_ number: Int64) {
         settings.traffic?.count { $0.strays += 1 }
         guard !admission.hasToldOfStray else { return }
         admission.hasToldOfStray = true

@@ -96,7 +96,7 @@ package enum ChannelEvent: Sendable {
     case replaced(by: any MessageChannel)
     /// The other end takes no new calls; answers to earlier calls will still come.
     /// - Parameter wasOfUse: whether a call was answered over the channel.
-    case leaving(why: String, wasOfUse: Bool)
+    case retired(why: String, wasOfUse: Bool)
     /// The channel has ended. Told once and last, but not after `replaced`.
     case ended(why: String, wasOfUse: Bool)
 }

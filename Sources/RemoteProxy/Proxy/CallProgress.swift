@@ -42,7 +42,7 @@ final class CallProgress: Sendable {
     }
 
     /// Notes anything else that may have done the work, such as another caller's call whose result this one waits for.
-    func note(_ outcome: RPCError.Outcome) { state.withLock { $0.most = .more($0.most, outcome) } }
+    func add(_ outcome: RPCError.Outcome) { state.withLock { $0.most = .more($0.most, outcome) } }
 }
 
 /// A chain of subjects, as it answers calls from the other end of a connection.
@@ -59,7 +59,7 @@ extension Subject {
         } catch let error as RPCError {
             throw error
         } catch {
-            if !tellsProgress { progress.note(.unknown) }
+            if !tellsProgress { progress.add(.unknown) }
             throw ChainFailure(error: error, outcome: progress.outcome)
         }
     }

@@ -8,7 +8,7 @@
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`, `DroppedPosts`.
-// - What a server keeps for its peers: `Traffic`, `keeps`, `sizeInMemory`.
+// - What a server keeps for its peers: `requester`, `Traffic`, `keeps`, `sizeInMemory`.
 // - JSON: `JSONOutput`, `canonicalJSON`, `ResultCoding`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
 //   `standardError`, `ReplaceableFile`, `SystemError`, `waits`.

@@ -59,7 +59,7 @@ extension Right {
 /// An object at the other end of a connection.
 struct RemoteObject: Hashable {
     /// The `Requester` that leads there.
-    let peer: ObjectIdentifier
+    let requester: ObjectIdentifier
     let service: String
     /// Which of several objects of the service; nil for the unnamed one.
     let name: String?

@@ -164,7 +164,7 @@ extension Method {
         case .result(let json): return try remote.read(json, results, of: signature)
         case .failure(let error): throw remote.error(error.thrown(by: service), of: signature, mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
-            progress?.note(wasSent || mayHaveRun ? .unknown : .notExecuted)
+            progress?.add(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()
         case .failed(let failure):
             throw requester._withUnsafeGuaranteedRef { $0.error(failure, of: signature) }.thrownByProxy

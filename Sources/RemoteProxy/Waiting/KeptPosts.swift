@@ -17,7 +17,7 @@ final class KeptPost<Service: Sendable>: Sendable {
     /// Keeps a post on behalf of the present caller. Throws why it must be dropped instead.
     convenience init<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) throws(NotKept) {
         let scope = CallScope.current?.later
-        let sender = scope?.caller?.peer
+        let sender = scope?.caller?.requester
         let size = sender == nil ? 0 : sizeInMemory(of: arguments, post.coding)
         try self.init(post.signature.wireName, from: sender, of: size) { subject in
             await CallScope.with(scope) { await post(through: subject, arguments) }

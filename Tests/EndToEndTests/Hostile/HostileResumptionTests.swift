@@ -38,7 +38,7 @@ import Testing
         }
         #expect(latest.withLock { $0 } < FaultRuns.hostileSlack)
         #expect(ends.count == 48)
-        #expect(client.peer.pendingCalls == 0)
+        #expect(client.requester.pendingCalls == 0)
         client.close()
         let heard = book.withLock { $0.heard }
         if !hostile.isLying {

@@ -44,7 +44,7 @@ import Testing
         } else {
             #expect(ends.allSatisfy { $0 == hostile.end }, "\(ends)")
         }
-        #expect(client.peer.pendingCalls == 0)
+        #expect(client.requester.pendingCalls == 0)
         // It does not run in circles either: with full jitter that is some ten attempts a second.
         let seconds = Int(took / .seconds(1)) + 1
         #expect(server.connections < 200 * seconds, "\(server.connections) connections in \(took)")

@@ -67,12 +67,12 @@ func fuzzClient(_ dice: inout Dice) {
             }
         }
         server.loop.run()
-        require(client.peer.pendingCalls <= calls, "more calls than were made")
+        require(client.requester.pendingCalls <= calls, "more calls than were made")
     }
     server.goAway()
     server.loop.advance(by: .seconds(60))
     let ends = answers.withLock { $0 }
-    require(client.peer.pendingCalls == 0, "a call is still in the table")
+    require(client.requester.pendingCalls == 0, "a call is still in the table")
     let asked = askedFor(server.ends)
     for number in 0..<calls {
         let end = ends[number] ?? []

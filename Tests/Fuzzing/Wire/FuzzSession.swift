@@ -95,8 +95,8 @@ private func fuzzLife(_ dice: inout Dice) {
             require(life.greeted() == (phase == .greeting), "greeted in \(phase)")
             if phase == .greeting { phase = .open }
         case 1:
-            life.drains()
-            if phase == .greeting || phase == .open { phase = .draining }
+            life.closes()
+            if phase == .greeting || phase == .open { phase = .closing }
         case 2:
             let time = Duration.nanoseconds(dice.roll())
             life.goesOn(for: time)

@@ -18,20 +18,20 @@ import Testing
     @Test func `so many in all, wherever they come from`() {
         var connections = ConnectionCount(Self.limits(3, perAddress: 2))
         let visitors = [nil, "a", "b", "c", nil]
-        let answers = visitors.map { connections.enter(from: $0) }
+        let answers = visitors.map { connections.add(from: $0) }
         #expect(answers == [nil, nil, nil, .maximumConnections, .maximumConnections])
-        connections.leave(from: "a")
-        #expect(connections.enter(from: nil) == nil)
+        connections.remove(from: "a")
+        #expect(connections.add(from: nil) == nil)
         #expect(connections.all == 3)
     }
 
     @Test func `so many from one address, and any number from this machine`() {
         var connections = ConnectionCount(Self.limits(100, perAddress: 2))
-        for _ in 0..<50 { #expect(connections.enter(from: nil) == nil) }
-        let answers = ["a", "a", "a", "b"].map { connections.enter(from: $0) }
+        for _ in 0..<50 { #expect(connections.add(from: nil) == nil) }
+        let answers = ["a", "a", "a", "b"].map { connections.add(from: $0) }
         #expect(answers == [nil, nil, .maximumConnectionsPerAddress, nil])
-        connections.leave(from: "a")
-        let later = ["a", "a"].map { connections.enter(from: $0) }
+        connections.remove(from: "a")
+        let later = ["a", "a"].map { connections.add(from: $0) }
         #expect(later == [nil, .maximumConnectionsPerAddress])
         #expect(connections.all == 53)
     }

@@ -167,7 +167,7 @@ import Testing
         var half = half()
         attach(1, to: &half)
         let ids = (1...2).map { call($0, in: &half, over: 1) ?? 0 }
-        _ = half.leave(1, because: "stopping")
+        _ = half.retire(1, because: "stopping")
         attach(2, to: &half)
         let effects = together ? [half.expire(at: Self.due)] : ids.map { half.cancel($0) }
         #expect(effects.flatMap(\.cancels).map(\.id) == ids)
@@ -251,7 +251,7 @@ import Testing
         attach(1, to: &half)
         let first = call(1, in: &half, over: 1) ?? 0
         let second = call(2, in: &half, .ends, over: 1) ?? 0
-        _ = half.leave(1, because: "stopping")
+        _ = half.retire(1, because: "stopping")
         let waits = half.refused(first, over: 1)
         #expect(waits.wantsConnection)
         #expect(waits.sends.isEmpty)
@@ -268,10 +268,10 @@ import Testing
         attach(1, to: &half)
         let id = call(1, in: &half, over: 1) ?? 0
         guard case .success(let number) = post("a", in: &half) else { return #expect(Bool(false), "it was refused") }
-        let left = half.leave(1, because: "stopping")
+        let left = half.retire(1, because: "stopping")
         #expect(left?.reportOver == 1)
         #expect(left?.finished == [])
-        #expect(half.leave(1, because: "again") == nil)
+        #expect(half.retire(1, because: "again") == nil)
         #expect(half.pendingPosts == 1)
         #expect(half.replied(to: id, over: 1)?.word == 1)
         #expect(half.takeFinished() == [])
@@ -294,7 +294,7 @@ import Testing
         var half = half()
         attach(1, to: &half)
         _ = post("a", in: &half)
-        _ = half.leave(1, because: "stopping")
+        _ = half.retire(1, because: "stopping")
         #expect(words(attach(2, to: &half)) == [])
         #expect(lose(1, &half).lost == LostPosts(unacknowledged: 1))
         #expect(half.channel == 2)
@@ -368,9 +368,9 @@ import Testing
                 return #expect(Bool(false), "it was taken")
             }
             #expect(failure == .tooManyPosts(mostBytes: 4))
-            #expect(half.noteRefusal(failure) == isFirst)
+            #expect(half.countRefusal(failure) == isFirst)
         }
-        #expect(half.noteRefusal(.tooLarge(1, most: 1)) == true)
+        #expect(half.countRefusal(.tooLarge(1, most: 1)) == true)
         #expect(half.takeUntoldRefusals() == 0)
         attach(1, to: &half)
         _ = half.acknowledged(posts: 1, over: 1)

@@ -4,7 +4,7 @@ import RPCWire
 import Testing
 
 @Suite struct `Life of a link` {
-    private enum Step: CaseIterable { case greeting, open, draining, lost, over }
+    private enum Step: CaseIterable { case greeting, open, closing, lost, over }
 
     private func life(_ step: Step, grace: Duration? = .seconds(60)) -> Life {
         var life = Life()
@@ -12,7 +12,7 @@ import Testing
         switch step {
         case .greeting: break
         case .open: _ = life.greeted()
-        case .draining: life.drains()
+        case .closing: life.closes()
         case .lost: _ = life.lost(at: Instant(nanoseconds: 0))
         case .over: _ = life.end()
         }
@@ -31,12 +31,12 @@ import Testing
         }
     }
 
-    @Test func `an end that says no more drains the link, unless it has no channel or is over`() {
+    @Test func `an end that says no more closes the link, unless it has no channel or is over`() {
         for step in Step.allCases {
             var life = life(step)
             let before = life.phase
-            life.drains()
-            #expect(life.phase == (step == .lost || step == .over ? before : .draining))
+            life.closes()
+            #expect(life.phase == (step == .lost || step == .over ? before : .closing))
         }
     }
 

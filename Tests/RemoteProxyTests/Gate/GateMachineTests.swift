@@ -51,8 +51,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         for millisecond in stride(from: Int64(0), through: 300_000, by: 250) {
             if first.check(at: at(millisecond)) == .ask {
                 asked += 1
-                second.noteReceived(at: at(millisecond))
-                first.noteReceived(at: at(millisecond + 1))
+                second.heardPeer(at: at(millisecond))
+                first.heardPeer(at: at(millisecond + 1))
             }
             let action = second.check(at: at(millisecond))
             #expect(action == .wait)
@@ -69,8 +69,8 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `whatever is heard is an answer`() {
         var machine = Self.machine()
         #expect(machine.check(at: at(16_000)) == .ask)
-        #expect(machine.noteReceived(at: at(20_999)) == true)
-        #expect(machine.noteReceived(at: at(20_999)) == false)
+        #expect(machine.heardPeer(at: at(20_999)) == true)
+        #expect(machine.heardPeer(at: at(20_999)) == false)
         #expect(machine.due == at(35_999))
         #expect(machine.check(at: at(21_000)) == .wait)
         #expect(machine.check(at: at(35_999)) == .ask)
@@ -79,7 +79,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     @Test func `who talks is never asked`() {
         var machine = Self.machine()
         for second in Int64(1)...100 {
-            machine.noteReceived(at: at(second * 10_000))
+            machine.heardPeer(at: at(second * 10_000))
             #expect(machine.check(at: at(second * 10_000 + 9_999)) == .wait)
         }
     }

@@ -61,7 +61,7 @@ final class InterleavedTransfers: @unchecked Sendable {
 
     /// Sends the next transfer of the session that there is. False if there is none.
     func send(fromClient: Bool) -> Bool {
-        guard let near = client.peer.link, near.half.hasTransfers else { return false }
+        guard let near = client.requester.link, near.half.hasTransfers else { return false }
         if ways[near.id] == nil {
             guard let far = network.sessions.link(named: near.id) else { return false }
             ways[near.id] = (Way(from: near, to: far), Way(from: far, to: near))

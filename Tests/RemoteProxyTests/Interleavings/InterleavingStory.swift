@@ -46,7 +46,7 @@ final class InterleavingStory {
         configuration.timeout = Self.timeout
         configuration.log = { heard($0.message) }
         client = network.client(configuration)
-        watch = InterleavingWatch(network, probe, history, client.peer) { [events, loop = network.loop] number in
+        watch = InterleavingWatch(network, probe, history, client.requester) { [events, loop = network.loop] number in
             Self.note("post \(number) has come", in: events, loop)
         }
         transfers = InterleavedTransfers(network, client)
@@ -192,7 +192,7 @@ final class InterleavingStory {
 
     /// Another end claims the client's session, as the client itself does that has connected twice, and then says nothing.
     private func claim() {
-        let session = network.loop.pretend { Link.resumable(by: client.peer) }
+        let session = network.loop.pretend { Link.resumable(by: client.requester) }
         guard let session, let stream = try? network.rawStream() else { return }
         note("a claim")
         stream.open(DeafEnd())
@@ -225,7 +225,9 @@ final class InterleavingStory {
             + check.faultsInEnding(slack: .zero)
             + HistoryCheck.faults(posts: postsSeen, sent: [0: watch.posts])
         var faults = broken.map { "\($0)" }
-        if client.peer.pendingCalls > 0 { faults.append("\(client.peer.pendingCalls) calls are still in the table") }
+        if client.requester.pendingCalls > 0 {
+            faults.append("\(client.requester.pendingCalls) calls are still in the table")
+        }
         let lost = lost.withLock { $0 }
         let missing = watch.posts - probe.noted.count - refusedPosts
         if let fault = toldPosts.withLock({ $0 }).fault(missing: missing) {

@@ -10,7 +10,7 @@ final class InterleavingWatch: @unchecked Sendable {
     private let network: SimulatedNetwork
     private let probe: RecordingProbe
     private let history: CallHistory
-    private let peer: Requester
+    private let requester: Requester
     private let postCame: @Sendable (Int) -> Void
     /// How often each call has run.
     private var runs: [Int] = []
@@ -22,10 +22,10 @@ final class InterleavingWatch: @unchecked Sendable {
     private(set) var faults: [String] = []
 
     init(
-        _ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ peer: Requester,
+        _ network: SimulatedNetwork, _ probe: RecordingProbe, _ history: CallHistory, _ requester: Requester,
         postCame: @escaping @Sendable (Int) -> Void
     ) {
-        (self.network, self.probe, self.history, self.peer) = (network, probe, history, peer)
+        (self.network, self.probe, self.history, self.requester) = (network, probe, history, requester)
         self.postCame = postCame
     }
 
@@ -92,8 +92,10 @@ final class InterleavingWatch: @unchecked Sendable {
 
     /// No table holds more than there is a reason for.
     private func lookAtSizes() {
-        if peer.pendingCalls > runs.count { fault("\(peer.pendingCalls) of \(runs.count) calls are in the table") }
-        if peer.pendingPosts > posts { fault("\(peer.pendingPosts) of \(posts) posts are kept") }
+        if requester.pendingCalls > runs.count {
+            fault("\(requester.pendingCalls) of \(runs.count) calls are in the table")
+        }
+        if requester.pendingPosts > posts { fault("\(requester.pendingPosts) of \(posts) posts are kept") }
         // One for each connection at most, and of those only such as were not resumed.
         if network.sessions.count > network.dials {
             fault("\(network.sessions.count) sessions for \(network.dials) dials")

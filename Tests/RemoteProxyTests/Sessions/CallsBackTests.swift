@@ -234,7 +234,7 @@ import Testing
         let again = try #require(hub.caller.withLock { $0 })
         let (_, other, _) = try meet()
         #expect(Set([caller, again, other]).count == 2 && Set([caller.id, again.id, other.id]).count == 2)
-        let key = try #require(client.peer.link?.id)
+        let key = try #require(client.requester.link?.id)
         var dumped = ""
         dump((caller.id, caller), to: &dumped)
         #expect(

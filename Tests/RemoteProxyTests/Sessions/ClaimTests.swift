@@ -145,7 +145,7 @@ import Testing
         let client = network.client()
         let proxy = ProbeProxy(client)
         #expect(try network.loop.complete { try await proxy.echo(1) } == 1)
-        let known = try #require(network.loop.pretend { Link.resumable(by: client.peer) })
+        let known = try #require(network.loop.pretend { Link.resumable(by: client.requester) })
         // One changed digit on the way is enough: the server believes that calls have come which never did.
         let link = try #require(network.sessions.claim(known.id, by: nil))
         let isFresh = network.loop.pretend { link.half.receipts.request(1_000, isPost: false, bytes: 0) }

@@ -27,7 +27,7 @@ import Testing
             // On the loop, so that nobody else flushes.
             try network.loop.complete { proxy.note(number) }
             network.loop.run()
-            #expect(client.peer.pendingPosts <= Receipts.interval)
+            #expect(client.requester.pendingPosts <= Receipts.interval)
         }
         #expect(probe.noted == Array(0..<1_000))
     }

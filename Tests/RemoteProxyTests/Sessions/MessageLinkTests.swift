@@ -40,7 +40,7 @@ import Testing
     }
 
     private var remote: ProbeProxy {
-        ProbeProxy(subject: RemoteSubject(peer: client, service: "Probe", object: nil, owner: nil))
+        ProbeProxy(subject: RemoteSubject(requester: client, service: "Probe", object: nil, owner: nil))
     }
 
     @Test func `greet, call, and pass on what is thrown`() throws {

@@ -136,10 +136,10 @@ private final class NotingDepot: Depot {
         #expect(depot.numbers == [0, 1, 2] && network.sessions.pendingPosts == 3)
         network.loop.pretend { proxy.store("1 x") }
         network.loop.run()
-        #expect(client.peer.pendingPosts == 1)
+        #expect(client.requester.pendingPosts == 1)
         network.loop.advance(by: .seconds(1))
         #expect(
-            client.peer.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.keptReplies == 0)
+            client.requester.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.keptReplies == 0)
     }
 
     @Test(arguments: [1, 63, 64, 65, 128]) func `answers are acknowledged within a second, however many they are`(

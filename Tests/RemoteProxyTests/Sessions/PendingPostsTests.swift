@@ -47,23 +47,23 @@ import Testing
         client.close()
         network.loop.run()
         #expect(probe.noted == Array(0..<10_000))
-        #expect(lines.isEmpty && client.peer.pendingPosts == 0 && network.sessions.count == 0)
+        #expect(lines.isEmpty && client.requester.pendingPosts == 0 && network.sessions.count == 0)
         // Acknowledged, and not waited for.
         #expect(network.loop.now == Instant(nanoseconds: 0))
     }
 
     @Test func `all arrive of a client that is let go, and nothing of it stays`() {
-        weak var peer: Requester?
+        weak var requester: Requester?
         do {
             let client = client()
-            peer = client.peer
+            requester = client.requester
             post(0..<100, through: client)
         }
-        #expect(peer != nil)
+        #expect(requester != nil)
         network.loop.run()
         #expect(probe.noted == Array(0..<100) && lines.isEmpty)
         network.loop.advance(by: .seconds(60))
-        #expect(peer == nil)
+        #expect(requester == nil)
     }
 
     @Test func `those that were sent are acknowledged before the connection ends, and calls end at once`() throws {
@@ -74,19 +74,19 @@ import Testing
         network.loop.run()
         post(0..<10, through: client)
         client.close()
-        #expect(client.peer.pendingPosts == 10 && client.peer.pendingCalls == 0)
+        #expect(client.requester.pendingPosts == 10 && client.requester.pendingCalls == 0)
         network.loop.run()
         #expect(call.rpcError?.code == .closed && call.rpcError?.outcome == .unknown)
         #expect(probe.noted == Array(0..<10) && probe.cancelled == [2])
-        #expect(lines.isEmpty && client.peer.pendingPosts == 0 && network.sessions.count == 0)
+        #expect(lines.isEmpty && client.requester.pendingPosts == 0 && network.sessions.count == 0)
     }
 
     @Test func `with nobody at the address one line says how many are lost, and nothing stays`() {
         network.isServing = false
-        weak var peer: Requester?
+        weak var requester: Requester?
         do {
             let client = client()
-            peer = client.peer
+            requester = client.requester
             post(0..<10_000, through: client)
         }
         network.loop.advance(by: .milliseconds(1_900))
@@ -99,7 +99,7 @@ import Testing
             ])
         let dials = network.dials
         network.loop.advance(by: .seconds(60))
-        #expect(network.dials == dials && peer == nil)
+        #expect(network.dials == dials && requester == nil)
     }
 
     @Test func `a client that waits long for its next attempt makes one when it is closed`() throws {
@@ -125,7 +125,7 @@ import Testing
         network.inject(WireFaults())
         network.cut()
         network.loop.advance(by: .milliseconds(500))
-        #expect(probe.noted == Array(0..<50) && lines.isEmpty && client.peer.pendingPosts == 0)
+        #expect(probe.noted == Array(0..<50) && lines.isEmpty && client.requester.pendingPosts == 0)
     }
 
     @Test func `a closed client takes no more posts, and says so in a line for the first and one for the others`() {
@@ -206,7 +206,7 @@ import Testing
         #expect(lines.count == 1 && probe.noted.count < 100)
         let beginning = "100 posts that had been sent and not acknowledged may or may not have been delivered: "
         #expect(lines.first?.hasPrefix(beginning) == true, "\(lines)")
-        #expect(client.peer.pendingPosts == 0)
+        #expect(client.requester.pendingPosts == 0)
     }
 
     @Test func `those that a server had read before it stopped are no loss, and are not sent twice`() throws {
@@ -214,12 +214,12 @@ import Testing
         #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
         post(0..<10, through: client)
         network.loop.run()
-        #expect(client.peer.pendingPosts == 10)
+        #expect(client.requester.pendingPosts == 10)
         network.drain()
         network.loop.run()
         network.isServing = true
         #expect(try network.loop.complete { try await ProbeProxy(client).echo(2) } == 2)
-        #expect(probe.noted == Array(0..<10) && lines.isEmpty && client.peer.pendingPosts == 0)
+        #expect(probe.noted == Array(0..<10) && lines.isEmpty && client.requester.pendingPosts == 0)
     }
 
     @Test func `those that have waited too long are told of in one line, and others are sent`() {
@@ -242,7 +242,7 @@ import Testing
         let client = client { $0.limits.maximumPendingPostBytes = 1_000 }
         post(0..<1_000, through: client)
         #expect(lines.count == 1 && lines.first?.contains("maximumPendingPostBytes") == true)
-        let kept = client.peer.pendingPosts
+        let kept = client.requester.pendingPosts
         network.isServing = true
         #expect(try network.loop.complete { try await ProbeProxy(client).echo(1) } == 1)
         post(1_000..<1_001, through: client)

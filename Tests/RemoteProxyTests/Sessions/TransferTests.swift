@@ -43,7 +43,7 @@ private final class SlowLedger: Ledger {
     }
 
     private func links() throws -> (near: Link, far: Link) {
-        let near = try #require(client.peer.link)
+        let near = try #require(client.requester.link)
         return (near, try #require(network.sessions.link(named: near.id)))
     }
 

@@ -113,7 +113,7 @@ final class Wire: Sendable {
     func send(_ side: Side) {
         let isNews = ends.withLock { ends in
             ends[side].putOnTheWay()
-            return ends[side].noteOutput()
+            return ends[side].countOutput()
         }
         if isNews { loop(of: side).submit { [self] in tellOutput(of: side) } }
         scheduleDelivery(from: side)
@@ -198,7 +198,7 @@ final class Wire: Sendable {
             ends[side].isDeliveryDue = false
             guard let receiver = ends[side.other].receiver, !ends[side.other].hasEnded else { return (.nothing, false) }
             let arrival = ends[side].takeArrival(for: ends[side.other].isFinishing ? nil : receiver)
-            return (arrival, ends[side].noteOutput())
+            return (arrival, ends[side].countOutput())
         }
         if isNews { loop(of: side).submit { [self] in tellOutput(of: side) } }
         switch arrival {
@@ -227,7 +227,7 @@ extension Wire.End {
     }
 
     /// Returns whether the end must be told: bytes wait now, or waited before.
-    mutating func noteOutput() -> Bool {
+    mutating func countOutput() -> Bool {
         defer { isBlocked = !queued.isEmpty }
         return isBlocked || isCrowded || !queued.isEmpty
     }

@@ -57,7 +57,7 @@ final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
     ) {
         (self.key, self.value) = (key, value)
         (self.arguments, self.coding, self.results) = (arguments, coding, results)
-        traffic = caller?.peer.account.traffic
+        traffic = caller?.requester.account.traffic
         bytes = traffic == nil ? 0 : sizeInMemory(of: arguments, coding) + sizeInMemory(of: value, results)
         traffic?.keeps(bytes)
     }

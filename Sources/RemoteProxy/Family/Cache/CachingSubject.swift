@@ -45,7 +45,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
                 }
             case .wait(let task, let begins):
                 // The call may wait for another call to fetch the result.
-                method.progress?.note(.unknown)
+                method.progress?.add(.unknown)
                 if let begins { fetch(begins, false, method, arguments) }
                 guard let fetched = try await wait(for: task) else {
                     throw next.nextRemoteEnd?.unsent ?? .deadlineExceeded

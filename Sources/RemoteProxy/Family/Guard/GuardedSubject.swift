@@ -123,7 +123,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         case .deny(let reason): why = "its policy denied it: \(reason)"
         case .denySilently: why = "its policy denied it silently"
         }
-        DroppedPosts.add(request.method.wireName, because: why, from: caller?.peer)
+        DroppedPosts.add(request.method.wireName, because: why, from: caller?.requester)
         return false
     }
 
