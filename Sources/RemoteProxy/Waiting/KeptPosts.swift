@@ -4,9 +4,9 @@ import JSONCodec
 import RPCSockets
 import RPCWire
 
-/// A post with its arguments, to be delivered once through any subject.
-final class KeptPost<Service: Sendable>: Sendable {
-    typealias Delivery = @Sendable (any Subject<Service>) async -> Void
+/// A post with its arguments, to be delivered once.
+final class KeptPost: Sendable {
+    typealias Delivery = @Sendable () async -> Void
 
     private let name: String
     private let delivery: Lock<Delivery?>
@@ -15,11 +15,16 @@ final class KeptPost<Service: Sendable>: Sendable {
     private let sender: Requester?
 
     /// Keeps a post on behalf of the present caller. Throws why it must be dropped instead.
-    convenience init<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments) throws(NotKept) {
+    /// - Parameter subject: through which the post is delivered, asked for when it is. The post is lost if that is nil.
+    convenience init<Service, Arguments>(
+        _ post: Post<Service, Arguments>, _ arguments: Arguments,
+        through subject: @escaping @Sendable () -> (any Subject<Service>)?
+    ) throws(NotKept) {
         let scope = CallScope.current?.later
         let sender = scope?.caller?.requester
         let size = sender == nil ? 0 : sizeInMemory(of: arguments, post.coding)
-        try self.init(post.signature.wireName, from: sender, of: size) { subject in
+        try self.init(post.signature.wireName, from: sender, of: size) {
+            guard let subject = subject() else { return }
             await CallScope.with(scope) { await post(through: subject, arguments) }
         }
     }
@@ -32,8 +37,8 @@ final class KeptPost<Service: Sendable>: Sendable {
     deinit { isOver() }
 
     /// Delivers the post, unless it has been dropped because its session is over.
-    func deliver(through subject: any Subject<Service>) async {
-        await delivery.withLock { $0.take() }?(subject)
+    func deliver() async {
+        await delivery.withLock { $0.take() }?()
         isOver()
     }
 

@@ -53,9 +53,9 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
             if admits(request, decideNow(request)) { next.post(post, arguments, now: now) }
             return
         }
-        let kept: KeptPost<Service>
+        let kept: KeptPost
         do throws(NotKept) {
-            kept = try KeptPost(post, arguments)
+            kept = try KeptPost(post, arguments, through: { [next] in next })
         } catch {
             return DroppedPosts.add(post.signature.wireName, because: error.why)
         }
@@ -63,7 +63,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         let scope = CallScope.current?.later
         let isKept = keep { [self] in
             if let request, await !isAllowed(request, in: scope) { return }
-            await kept.deliver(through: next)
+            await kept.deliver()
         }
         if isKept { return }
         DroppedPosts.add(

@@ -3,40 +3,37 @@
 
 import RPCWire
 
-/// The object of a late subject, with the closure to run when it is let go.
-struct LateObject<Service: Sendable>: Sendable {
-    let subject: any Subject<Service>
-    var whenLetGo: @Sendable () async -> Void = {}
-}
-
 /// What the driver has to do after an event.
 enum LateStep {
     case nothing
     case make
-    /// Let the object in `leaving` go, and call `gone` afterwards.
+    /// Let the object go, and call `gone` afterwards.
     case letGo
     /// Call `look` at this time.
     case look(at: Instant)
 }
 
 /// Calls and posts that wait for the object run in rounds: first the posts, then the calls. So no call overtakes an earlier
-/// post, and many posts cannot delay a call for ever.
-struct Arrival<Service: Sendable> {
-    typealias Turn = Swift.Result<any Subject<Service>, any Error>
+/// post, and many posts cannot delay a call for ever. The driver keeps the object itself: a machine without a type parameter
+/// needs no metadata that is looked up at each call.
+struct Arrival {
+    /// Calls that had their turn use the object.
+    typealias Turn = Swift.Result<Void, any Error>
 
     private enum Stage {
         case absent
         case making
         /// The object exists. The calls and posts that waited for it run first.
-        case settling(LateObject<Service>)
-        case settled(LateObject<Service>)
+        case settling
+        case settled
         /// The object is being let go. The next one is made after that.
-        case leaving(LateObject<Service>)
+        case leaving
     }
 
     /// What an arriving call or post has to do.
     enum Entry {
-        case go(any Subject<Service>)
+        /// The object is there.
+        case go
         /// The call waits.
         case wait(WaitingTask<Turn>)
         /// The post is to be made ready to be kept, and to come again.
@@ -47,8 +44,7 @@ struct Arrival<Service: Sendable> {
 
     /// One round: the posts run first, in order, then the calls.
     struct Round {
-        let subject: any Subject<Service>
-        let posts: [KeptPost<Service>]
+        let posts: [KeptPost]
         let calls: [WaitingTask<Turn>]
     }
 
@@ -60,7 +56,7 @@ struct Arrival<Service: Sendable> {
     private let limit: Int
     private var stage = Stage.absent
     private var line = WaitingLine<Turn>()
-    private var posts: [KeptPost<Service>] = []
+    private var posts: [KeptPost] = []
     private(set) var refusedPosts = 0
     /// The calls and posts that have not ended, and other holders of the object. Not exact if the object stays for ever, because
     /// users need not leave then.
@@ -79,16 +75,13 @@ struct Arrival<Service: Sendable> {
         self.limit = limit
     }
 
-    /// The object, while it exists.
-    var subject: (any Subject<Service>)? {
+    /// Whether there is an object that is not being let go.
+    var hasObject: Bool {
         switch stage {
-        case .absent, .making, .leaving: nil
-        case .settling(let object), .settled(let object): object.subject
+        case .absent, .making, .leaving: false
+        case .settling, .settled: true
         }
     }
-
-    /// The object that is being let go.
-    var leaving: LateObject<Service>? { if case .leaving(let object) = stage { object } else { nil } }
 
     // MARK: users
 
@@ -112,16 +105,15 @@ struct Arrival<Service: Sendable> {
     /// Adds a call. It has to leave later, even if it has given up waiting.
     mutating func enter() -> Entry {
         join()
-        if case .settled(let object) = stage { return .go(object.subject) }
-        return .wait(line.join())
+        return stage == .settled ? .go : .wait(line.join())
     }
 
     /// Adds a post. It has to leave later, unless it is refused. A refused post causes the object to be made too, for later ones.
     /// - Parameter post: nil until it is known that the post must be kept.
-    mutating func post(_ post: KeptPost<Service>?) -> Entry {
-        if case .settled(let object) = stage {
+    mutating func post(_ post: KeptPost?) -> Entry {
+        if stage == .settled {
             join()
-            return .go(object.subject)
+            return .go
         }
         if posts.count >= limit { dropPostsOfEndedSessions() }
         guard posts.count < limit else {
@@ -161,21 +153,21 @@ struct Arrival<Service: Sendable> {
     }
 
     /// Takes the object. Returns false if there is one already.
-    mutating func arrive(_ object: LateObject<Service>) -> Bool {
+    mutating func arrive() -> Bool {
         switch stage {
         case .settling, .settled: return false
-        case .absent, .making, .leaving: stage = .settling(object)
+        case .absent, .making, .leaving: stage = .settling
         }
         return true
     }
 
     /// Returns the calls and posts to run next. Nil if none wait: from then on they run at once.
     mutating func nextRound(at now: Instant) -> Round? {
-        guard case .settling(let object) = stage else { return nil }
-        let round = Round(subject: object.subject, posts: posts, calls: line.takeAll())
+        guard stage == .settling else { return nil }
+        let round = Round(posts: posts, calls: line.takeAll())
         posts = []
         if !round.posts.isEmpty || !round.calls.isEmpty { return round }
-        (stage, unusedSince) = (.settled(object), now)
+        (stage, unusedSince) = (.settled, now)
         return nil
     }
 
@@ -187,14 +179,14 @@ struct Arrival<Service: Sendable> {
 
     /// Says what to do now. Call it after each event.
     mutating func step(at now: Instant) -> LateStep {
-        if case .absent = stage, isMade, isWanted {
+        if stage == .absent, isMade, isWanted {
             (stage, isWanted) = (.making, false)
             return .make
         }
-        guard case .settled(let object) = stage, users == 0, let keepingAlive else { return .nothing }
+        guard stage == .settled, users == 0, let keepingAlive else { return .nothing }
         let end = unusedSince.advanced(by: keepingAlive)
         if end <= now {
-            stage = .leaving(object)
+            stage = .leaving
             return .letGo
         }
         guard !isWatched else { return .nothing }

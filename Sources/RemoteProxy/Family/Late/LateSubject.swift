@@ -3,10 +3,18 @@
 
 import RPCSockets
 import RPCWire
+import Synchronization
 
-final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject {
+/// The object of a late subject, with the closure to run when it is let go.
+struct LateObject<Service: Sendable>: Sendable {
+    let subject: any Subject<Service>
+    var whenLetGo: @Sendable () async -> Void = {}
+}
+
+/// `@unchecked Sendable`: `object` changes under the lock of `arrival` only. It is read there, or after `isSettled` was seen, since it
+/// does not change any more then.
+final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject, @unchecked Sendable {
     typealias Object = LateObject<Service>
-    private typealias Turn = Arrival<Service>.Turn
 
     /// The settings in which lazy, late-bound and counted proxies differ.
     struct Kind: Sendable {
@@ -28,7 +36,11 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     /// Where objects are made and kept posts are delivered. That is the ordinary pool, except in tests: making a costly object
     /// would keep the loop's thread busy.
     private let executor: (any TaskExecutor)?
-    private let arrival: Lock<Arrival<Service>>
+    private let arrival: Lock<Arrival>
+    /// The object, from its arrival until it has been let go.
+    private var object: Object?
+    /// Whether the object is there for good. From then on nothing is locked.
+    private let isSettled = Atomic(false)
     private let timer = Lock<(any LoopTimer)?>(nil)
 
     init(
@@ -47,9 +59,18 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     var refusedPosts: Int { arrival.withLock { $0.refusedPosts } }
     /// The number of users, for tests.
     var users: Int { arrival.withLock { $0.users } }
-    var arrived: (any Subject<Service>)? { arrival.withLock { $0.subject } }
+    var arrived: (any Subject<Service>)? { arrival.withLock { $0.hasObject ? object?.subject : nil } }
 
     // MARK: as a subject
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        if let settled { return try await settled.call(method, arguments) }
+        let subject = try await enter()
+        defer { leave() }
+        return try await subject.call(method, arguments)
+    }
 
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
@@ -75,23 +96,24 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        if let settled { return settled.post(post, arguments, now: now) }
         if kind.isCounted { joinSession() }
-        var entry = feed { $0.post(nil) }
+        var (entry, present) = feed { ($0.post(nil), object) }
         if case .keep = entry {
             do throws(NotKept) {
-                let kept = try KeptPost(post, arguments)
-                entry = feed { $0.post(kept) }
+                let kept = try KeptPost(post, arguments, through: { [weak self] in self?.arrived })
+                (entry, present) = feed { ($0.post(kept), object) }
             } catch {
                 return DroppedPosts.add(post.signature.wireName, because: error.why)
             }
         }
         switch entry {
-        case .go(let subject) where post.isAsync && kind.keepingAlive != nil:
+        case .go where post.isAsync && kind.keepingAlive != nil:
             var scope = CallScope.current ?? CallScope()
             scope.rights.append(UseRight(self))
-            CallScope.with(scope) { subject.post(post, arguments, now: now) }
-        case .go(let subject):
-            subject.post(post, arguments, now: now)
+            CallScope.with(scope) { present?.subject.post(post, arguments, now: now) }
+        case .go:
+            present?.subject.post(post, arguments, now: now)
             leave()
         case .wait, .keep, .kept: break
         case .refused:
@@ -100,15 +122,23 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
+    /// The object, if it is there for good.
+    @inline(__always)
+    private var settled: (any Subject<Service>)? { isSettled.load(ordering: .acquiring) ? object?.subject : nil }
+
     private func enter() async throws -> any Subject<Service> {
+        if let settled { return settled }
         if kind.isCounted { joinSession() }
-        let entry = feed { $0.enter() }
-        if case .go(let subject) = entry { return subject }
+        let (entry, present) = feed { ($0.enter(), object) }
+        if case .go = entry, let present { return present.subject }
         do {
             guard case .wait(let task) = entry, let turn = try await task.wait(until: deadline, on: loop) else {
                 throw outOfTime
             }
-            return try turn.get()
+            try turn.get()
+            // It stays, because this call is a user of it.
+            guard let arrived else { throw outOfTime }
+            return arrived
         } catch {
             leave()
             throw error
@@ -157,9 +187,13 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     /// Takes the object. Returns false if there was one already.
     func arrive(_ object: Object) -> Bool {
-        guard arrival.withLock({ $0.arrive(object) }) else { return false }
-        letThrough()
-        return true
+        let isFirst = arrival.withLock { arrival in
+            guard arrival.arrive() else { return false }
+            self.object = object
+            return true
+        }
+        if isFirst { letThrough() }
+        return isFirst
     }
 
     /// The clock is read only if it matters how long the object has been unused.
@@ -168,7 +202,8 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     /// Feeds the machine an event, then does what its `step` says.
-    private func feed<Answer>(_ event: (inout Arrival<Service>) -> Answer) -> Answer {
+    @inline(__always)
+    private func feed<Answer>(_ event: (inout Arrival) -> Answer) -> Answer {
         let now = now
         var step = LateStep.nothing
         let answer = arrival.withLock { arrival in
@@ -189,8 +224,11 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     /// Runs in a task of its own, not on a caller's thread: releasing a costly object takes time.
     private func letGo() {
         detached { [self] in
-            await arrival.withLock { $0.leaving }?.whenLetGo()
-            feed { $0.gone() }
+            await arrival.withLock { _ in object }?.whenLetGo()
+            feed { arrival in
+                arrival.gone()
+                object = nil
+            }
         }
     }
 
@@ -228,13 +266,14 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
             guard round.posts.isEmpty else { return deliver(round) }
             end(round)
         }
+        if kind.keepingAlive == nil { isSettled.store(true, ordering: .releasing) }
     }
 
     /// Delivers a round in a task: only a task can switch to the actor of a post.
-    private func deliver(_ round: Arrival<Service>.Round) {
+    private func deliver(_ round: Arrival.Round) {
         detached { [self] in
             for post in round.posts {
-                await post.deliver(through: round.subject)
+                await post.deliver()
                 leave()
             }
             end(round)
@@ -242,8 +281,8 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         }
     }
 
-    private func end(_ round: Arrival<Service>.Round) {
-        for call in round.calls { _ = call.end(with: .success(round.subject)) }
+    private func end(_ round: Arrival.Round) {
+        for call in round.calls { _ = call.end(with: .success(())) }
     }
 
     private func detached(_ work: @escaping @Sendable () async -> Void) {

@@ -24,8 +24,8 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
             // An `async` post runs after this function has returned, so it takes its turn in a task.
             CallScope.lock(for: lock).post(now: post.isAsync ? nil : deliver) {
                 () throws(NotKept) in
-                let post = try KeptPost(post, arguments)
-                return { [next] in await post.deliver(through: next) }
+                let post = try KeptPost(post, arguments, through: { [next] in next })
+                return { await post.deliver() }
             }
         }
         if let whyNot { DroppedPosts.add(post.signature.wireName, because: whyNot) }

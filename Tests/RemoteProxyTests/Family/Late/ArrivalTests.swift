@@ -7,8 +7,7 @@ import Testing
 
 /// The machine with what its steps say.
 private final class Machine {
-    private var arrival: Arrival<any Sendable>
-    private let subject: any Subject<any Sendable> = LocalSubject<any Sendable>(object: 0)
+    private var arrival: Arrival
 
     init(limit: Int = 2, isMade: Bool = true, keepingAlive: Duration? = nil) {
         arrival = Arrival(limit: limit, isMade: isMade, keepingAlive: keepingAlive)
@@ -16,7 +15,7 @@ private final class Machine {
 
     var refusedPosts: Int { arrival.refusedPosts }
     var users: Int { arrival.users }
-    var isThere: Bool { arrival.subject != nil }
+    var isThere: Bool { arrival.hasObject }
 
     private func second(_ number: Int64) -> Instant { Instant(nanoseconds: number * 1_000_000_000) }
 
@@ -50,7 +49,7 @@ private final class Machine {
         return step()
     }
 
-    func arrive() -> Bool { arrival.arrive(LateObject(subject: subject)) }
+    func arrive() -> Bool { arrival.arrive() }
 
     func fail(droppingPosts: Bool = false) -> Int {
         let calls = arrival.fail(droppingPosts: droppingPosts)
@@ -62,10 +61,10 @@ private final class Machine {
     func post() -> String {
         let entry = arrival.post(nil)
         guard case .keep = entry else { return name(entry) }
-        return name(arrival.post(try? KeptPost("", from: nil, of: 0) { _ in }))
+        return name(arrival.post(try? KeptPost("", from: nil, of: 0) {}))
     }
 
-    private func name(_ entry: Arrival<any Sendable>.Entry) -> String {
+    private func name(_ entry: Arrival.Entry) -> String {
         switch entry {
         case .go: "goes" + step()
         case .wait: "waits " + step()
