@@ -35,7 +35,11 @@ enum Golden {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.noSuchObject` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(subject: RemoteProxy._WeakSubject<any Calculator> { [weak object] in object })
+                Self(
+                    subject: RemoteProxy._WeakSubject<any Calculator> { [weak object] in
+                        guard let object else { throw RemoteProxy._ObjectIsGone() }
+                        return object
+                    })
             }
 
             /// The names of Calculator's methods, for code that names one without calling it.

@@ -99,7 +99,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
         }
 
         var isGone: Bool {
-            if case .object(let object) = receiver { object.value == nil } else { false }
+            if case .object(let object) = receiver { object.isGone } else { false }
         }
     }
 
@@ -165,7 +165,7 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
             switch member.receiver {
             case .value(let subject): subject.post(post, arguments, now: now)
             case .object(let object):
-                if let object = object.value { now(object) } else { isAnyGone = true }
+                do { now(try object.value()) } catch { isAnyGone = true }
             }
         }
         if isAnyGone { remove(where: \.isGone) }

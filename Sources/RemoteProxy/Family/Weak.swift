@@ -6,14 +6,17 @@ public struct _WeakSubject<Service: Sendable>: Subject {
     private let object: WeakObject<Service>
 
     /// Made by generated code.
-    /// - Parameter object: returns the object, which the closure refers to weakly; nil if it is gone.
-    public init(_ object: @escaping @Sendable () -> Service?) { self.object = WeakObject(object) }
+    /// - Parameter object: returns the object, which the closure refers to weakly; throws `_ObjectIsGone` if it is gone.
+    public init(_ object: @escaping @Sendable () throws -> Service) { self.object = WeakObject(object) }
 
     /// Calls the object, which is kept alive until the call has ended.
     public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        guard let object = object.value else {
+        let object: Service
+        do {
+            object = try self.object.value()
+        } catch {
             throw RPCError(
                 .noSuchObject,
                 "the object behind this \(method.signature.service) is gone, since its proxy refers to it weakly; "
@@ -25,26 +28,39 @@ public struct _WeakSubject<Service: Sendable>: Subject {
 
     /// Delivers the post if the object still exists.
     public func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        if let object = object.value { now(object) }
+        do { now(try object.value()) } catch {}
     }
 }
 
 extension _WeakSubject: EndSubject {}
 
+/// Thrown by generated code when an object that it refers to weakly is gone.
+public struct _ObjectIsGone: Error {
+    /// Made by generated code.
+    public init() {}
+}
+
 /// A weak reference to an object, which is typed as its service.
 final class WeakObject<Service: Sendable>: Sendable {
-    private let load: @Sendable () -> Service?
+    private let load: @Sendable () throws -> Service
 
-    init(_ load: @escaping @Sendable () -> Service?) { self.load = load }
+    init(_ load: @escaping @Sendable () throws -> Service) { self.load = load }
 
     /// - Parameter object: an instance of a class that conforms to the service. Only its dynamic type shows that.
     convenience init(unseen object: AnyObject) {
         let reference = Reference(object)
-        self.init { reference.object as? Service }
+        self.init {
+            guard let object = reference.object as? Service else { throw _ObjectIsGone() }
+            return object
+        }
     }
 
-    /// Nil when the object is gone.
-    var value: Service? { load() }
+    /// Throws when the object is gone. It does not return nil, because an optional of a type that only the caller knows takes longer
+    /// than the reference.
+    @inline(__always)
+    func value() throws -> Service { try load() }
+
+    var isGone: Bool { (try? load()) == nil }
 }
 
 /// `@unchecked Sendable`: the object is a service, which is `Sendable`, and the reference never changes.

@@ -1,8 +1,8 @@
 // The border between the compiler plugin and the library. The code that `@Service` writes calls only the declarations in this
 // file and these: the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`, `_MethodTable`
-// (of `_ServiceMethod`s), `_InheritedMethods`, `_ServiceDescription`, `_ArgumentCoding` and `_WeakSubject`, the cases of
-// `MethodSignature.Effect`, `_ArgumentReader.next`, `_ArgumentWriter.write`, `Subject`, `_call` and `_post` of `Method` and
-// `Post`, and `ServiceProxy._inherit`. A change to any of these changes the plugin's expansion tests in the same commit.
+// (of `_ServiceMethod`s), `_InheritedMethods`, `_ServiceDescription`, `_ArgumentCoding`, `_WeakSubject` and `_ObjectIsGone`, the
+// cases of `MethodSignature.Effect`, `_ArgumentReader.next`, `_ArgumentWriter.write`, `Subject`, `_call` and `_post` of `Method`
+// and `Post`, and `ServiceProxy._inherit`. A change to any of these changes the plugin's expansion tests in the same commit.
 //
 // `Method._call` is inlined into the generated code, with `_RemoteCall.perform` and the wait.
 

@@ -29,7 +29,7 @@ private final class Narcissus: Sendable {
 
     init(_ seesItself: Flag) { self.seesItself = seesItself }
 
-    deinit { if image.withLock({ $0?.value }) != nil { seesItself.raise() } }
+    deinit { if image.withLock({ try? $0?.value() }) != nil { seesItself.raise() } }
 }
 
 @Suite struct `Weak objects` {
@@ -37,19 +37,19 @@ private final class Narcissus: Sendable {
         var person: Person? = Person("Ada")
         let seen = WeakObject<any Named>(unseen: try #require(person))
         let plain = WeakObject<Person>(unseen: try #require(person))
-        #expect(seen.value as? Person === person)
-        #expect(plain.value?.name == "Ada")
+        #expect((try? seen.value()) as? Person === person)
+        #expect((try? plain.value())?.name == "Ada")
         person = nil
-        #expect(seen.value == nil)
-        #expect(plain.value == nil)
+        #expect((try? seen.value()) == nil)
+        #expect((try? plain.value()) == nil)
     }
 
     @Test func `the object goes at once, whoever has asked for it before`() throws {
         let gone = Flag()
         var person: Person? = Person("Ada") { gone.raise() }
         let value = WeakObject<any Named>(unseen: try #require(person))
-        for _ in 0..<3 { _ = value.value?.name }
-        var taken = value.value
+        for _ in 0..<3 { _ = (try? value.value())?.name }
+        var taken = try? value.value()
         person = nil
         #expect(!gone.isRaised)
         #expect(taken?.name == "Ada")
@@ -70,7 +70,7 @@ private final class Narcissus: Sendable {
         let seesItself = Flag()
         var narcissus: Narcissus? = Narcissus(seesItself)
         narcissus.map { object in object.image.withLock { $0 = WeakObject(unseen: object) } }
-        #expect(narcissus?.image.withLock { $0?.value } != nil)
+        #expect(narcissus?.image.withLock { try? $0?.value() } != nil)
         narcissus = nil
         #expect(!seesItself.isRaised)
     }
@@ -84,7 +84,7 @@ private final class Narcissus: Sendable {
                 for _ in 0..<4 {
                     group.addTask {
                         for _ in 0..<1_000 {
-                            guard let there = value.value else { return true }
+                            guard let there = try? value.value() else { return true }
                             if there.name != "Ada" { return false }
                         }
                         return true
