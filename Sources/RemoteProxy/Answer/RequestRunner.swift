@@ -17,8 +17,7 @@ package final class RequestRunner: @unchecked Sendable {
     let handoff: (any Handoff)?
     /// The number of this loop among those of one server.
     package let number: Int
-    /// The requests that wait. All work begins here, so code that is not on the loop is found here.
-    private let bound: LoopBound<RequestQueue>
+    @exclusivity(unchecked) private var inbox = RequestQueue()
     @exclusivity(unchecked) private var overload: Overload
     @exclusivity(unchecked) private var idle: [Worker] = []
     /// Whether a worker has been woken and has not looked yet, or the loop is about to check if another one is needed.
@@ -39,13 +38,7 @@ package final class RequestRunner: @unchecked Sendable {
         self.loop = loop
         self.handoff = handoff
         self.number = number
-        bound = LoopBound(RequestQueue(), of: loop)
         overload = Overload(maximumWait: maximumWait)
-    }
-
-    private var inbox: RequestQueue {
-        @inline(__always) _read { yield bound.value }
-        @inline(__always) _modify { yield &bound.value }
     }
 
     /// How many requests wait for a worker.

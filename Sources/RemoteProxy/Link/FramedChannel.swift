@@ -1,7 +1,6 @@
 // A channel of messages over one of bytes: frames, a trace, and the watch over the connection.
 
 import JSONCodec
-import RPCSockets
 package import RPCWire
 
 /// Puts messages into frames of bytes, and cuts what comes into messages. Ends when its byte channel ends.
@@ -19,7 +18,7 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
 
     // On the loop. Access is unchecked for the same reason as in `Link`.
     @exclusivity(unchecked) package var link: Link
-    private let bound: LoopBound<FrameReader>
+    @exclusivity(unchecked) var frames: FrameReader
     @exclusivity(unchecked) var reading = Reading.now
     /// Whether this end frames its messages as the other one does.
     @exclusivity(unchecked) private(set) var hasLearntFraming: Bool
@@ -40,7 +39,7 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
         hasLearntFraming = isDialled
         isTraced = settings.trace != nil
         writer = FrameWriter(framer ?? Framing.lines.framer)
-        bound = LoopBound(FrameReader(limits: settings.limits.frames, framer), of: carrier.loop)
+        frames = FrameReader(limits: settings.limits.frames, framer)
         messages = MessageReader(
             maximumDepth: settings.limits.maximumDepth, maximumBatch: settings.limits.maximumBatch)
         gate = Gate(link.context.settings, isAccepted: framer == nil, at: carrier.loop.now)
@@ -52,16 +51,9 @@ package final class FramedChannel: MessageChannel, @unchecked Sendable {
         self.link = link
         (isDialled, isTraced) = (former.isDialled, former.isTraced)
         (writer, hasLearntFraming) = (former.writer, former.hasLearntFraming)
-        (messages, gate) = (former.messages, former.gate)
-        bound = LoopBound(former.frames, of: carrier.loop)
+        (frames, messages, gate) = (former.frames, former.messages, former.gate)
         // The other link says when.
         reading = .paused
-    }
-
-    /// What has come and is not read yet. Each step of reading begins here, so code that is not on the loop is found here.
-    var frames: FrameReader {
-        @inline(__always) _read { yield bound.value }
-        @inline(__always) _modify { yield &bound.value }
     }
 
     package func open() {

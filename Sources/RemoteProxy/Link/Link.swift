@@ -53,7 +53,7 @@ package final class Link: @unchecked Sendable {
     @exclusivity(unchecked) var connection: Connection?
     /// Replies that have come over it and are not handed on yet.
     @exclusivity(unchecked) var replies: [CallReply] = []
-    private let boundHalf: LoopBound<AnswererHalf>
+    @exclusivity(unchecked) package internal(set) var half: AnswererHalf
     @exclusivity(unchecked) var admission: Admission
     @exclusivity(unchecked) var methods = MethodCache()
     /// The objects that the other end holds.
@@ -75,11 +75,10 @@ package final class Link: @unchecked Sendable {
         loop = context.runner.loop
         shared = Lock(Shared(id: Self.makeID()))
         let limits = context.settings.value.limits
-        let half = AnswererHalf(
+        half = AnswererHalf(
             IncomingCalls(limit: limits.maximumRequestsInFlight, byteLimit: limits.maximumBytesInFlight),
             keptReplies: limits.maximumKeptReplies, keptReplyBytes: limits.maximumKeptReplyBytes,
             frameSize: limits.maximumFrameSize)
-        boundHalf = LoopBound(half, of: loop)
         admission = Admission(context)
     }
 
@@ -91,13 +90,6 @@ package final class Link: @unchecked Sendable {
 }
 
 extension Link {
-    /// What the session knows of the other end's requests. Nearly all code of the link reads or changes it, so code that is not
-    /// on the loop is found here.
-    package var half: AnswererHalf {
-        @inline(__always) _read { yield boundHalf.value }
-        @inline(__always) _modify { yield &boundHalf.value }
-    }
-
     var runner: RequestRunner { context.runner }
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
