@@ -3,7 +3,7 @@
 import JSONCodec
 package import RPCWire
 
-/// Puts messages into frames of bytes, and cuts what comes into messages. Ends when its byte channel ends.
+/// Puts each message into a frame of bytes, and cuts the bytes that come into messages. Ends when its byte channel ends.
 ///
 /// `@unchecked Sendable`: what any thread may use is immutable, or is touched inside `ByteChannel.write` only, which one thread
 /// enters at a time. All other state is touched on the loop's thread only.

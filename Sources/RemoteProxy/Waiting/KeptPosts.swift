@@ -15,7 +15,8 @@ final class KeptPost: Sendable {
     private let sender: Requester?
 
     /// Keeps a post on behalf of the present caller. Throws why it must be dropped instead.
-    /// - Parameter subject: through which the post is delivered, asked for when it is. The post is lost if that is nil.
+    /// - Parameter subject: returns the subject through which the post is delivered. Asked at that moment; its owner keeps the
+    ///   object until then.
     convenience init<Service, Arguments>(
         _ post: Post<Service, Arguments>, _ arguments: Arguments,
         through subject: @escaping @Sendable () -> (any Subject<Service>)?
