@@ -12,12 +12,15 @@ let settings: [SwiftSetting] = [
     .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
 ]
 
+/// Whether to compile only what any processor and any runtime has.
+let isPortable = Context.environment["REMOTEPROXY_PORTABLE"] == "1"
+
 /// Whether the library may rely on how the runtime lays out what tasks wait with, which the runtime does not promise
 /// (`CSystem/Suspension.c`, `Tasks.c`, `Cancellation.h`): with the compilers with which that has been tested. The sources ask in
 /// addition for which system and processor they are compiled; this file does not know. Elsewhere, and with
 /// `REMOTEPROXY_PORTABLE=1` in the environment, calls wait by the standard library's functions alone.
 #if compiler(>=6.3) && compiler(<6.4)
-    let isRuntimeKnown = Context.environment["REMOTEPROXY_PORTABLE"] != "1"
+    let isRuntimeKnown = !isPortable
 #else
     let isRuntimeKnown = false
 #endif
@@ -47,7 +50,8 @@ let package = Package(
         .target(
             name: "RemoteProxy", dependencies: ["RemoteProxyPlugin", "RPCSockets", "RPCWire", "JSONCodec"],
             swiftSettings: settingsForRuntime),
-        .target(name: "JSONCodec", swiftSettings: settingsForRuntime),
+        .target(name: "JSONCodec", dependencies: ["CText"], swiftSettings: settingsForRuntime),
+        .target(name: "CText", cSettings: isPortable ? [.define("PORTABLE")] : []),
         .target(name: "RPCWire", dependencies: ["JSONCodec"], swiftSettings: settings),
         .target(name: "RPCSockets", dependencies: ["RPCWire", "CSystem"], swiftSettings: settingsForRuntime),
         .target(name: "CSystem", cSettings: cSettingsForRuntime),
@@ -85,7 +89,11 @@ let package = Package(
         .executableTarget(
             name: "cache-sharer", dependencies: ["RemoteProxy", "Protocols"], path: "Tests/CacheSharer",
             swiftSettings: settings),
-        .testTarget(name: "JSONCodecTests", dependencies: ["JSONCodec", "TestSupport"], swiftSettings: settings),
+        // The same functions as in CText, without the instructions of a processor.
+        .target(name: "CPortableText", dependencies: ["CText"], path: "Tests/PortableText"),
+        .testTarget(
+            name: "JSONCodecTests", dependencies: ["JSONCodec", "CText", "CPortableText", "TestSupport"],
+            swiftSettings: settings),
         .testTarget(name: "RPCWireTests", dependencies: ["RPCWire", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "RPCSocketsTests", dependencies: ["RPCSockets", "RPCWire", "TestSupport"],

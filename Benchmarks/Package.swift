@@ -46,7 +46,8 @@ let package = Package(
             name: "sample-server", dependencies: ["SampleProtocols", "SampleSubjects", server],
             path: "Sources/rpc-server", swiftSettings: settings + samples),
         .target(
-            name: "BenchedJSONCodec", swiftSettings: settings + [.define("KNOWN_RUNTIME", .when(platforms: [.linux]))]),
+            name: "BenchedJSONCodec", dependencies: [remoteProxy],
+            swiftSettings: settings + [.define("KNOWN_RUNTIME", .when(platforms: [.linux]))]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -46,7 +46,9 @@ func ours<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value 
 }
 
 func foundations<Value: Encodable>(_ value: Value) throws -> String {
-    String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = .withoutEscapingSlashes
+    return String(decoding: try encoder.encode(value), as: UTF8.self)
 }
 
 func foundations<Value: Decodable>(_ type: Value.Type, _ text: String) throws -> Value {

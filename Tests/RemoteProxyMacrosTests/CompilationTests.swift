@@ -197,7 +197,8 @@ struct CompilerRun {
         text = try Self.run(
             ["swiftc", "-swift-version", "6"] + flags + [
                 "-typecheck", "-parse-as-library", "-module-name", "Client", "-package-name", "client",
-                "-diagnostic-style", "llvm", "-I", Self.modules.path, "-I", Self.systemModule.path,
+                "-diagnostic-style", "llvm", "-I", Self.modules.path, "-I", Self.cModule("CSystem"), "-I",
+                Self.cModule("CText"),
                 "-load-plugin-executable", "\(Self.plugin.path)#RemoteProxyPlugin", file.path,
             ])
         messages = text.split(separator: "\n").compactMap { Self.message($0, in: file.path) }.sorted {
@@ -222,8 +223,12 @@ struct CompilerRun {
     /// Where the tests were built to.
     private static let products = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
     private static let modules = products.appendingPathComponent("Modules")
-    private static let systemModule = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
-        .appendingPathComponent("../../Sources/CSystem/include").standardizedFileURL
+
+    private static func cModule(_ name: String) -> String {
+        URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+            .appendingPathComponent("../../Sources/\(name)/include").standardizedFileURL.path
+    }
+
     private static let plugin =
         ["RemoteProxyPlugin-tool", "RemoteProxyPlugin"].map(products.appendingPathComponent)
         .first { FileManager.default.isExecutableFile(atPath: $0.path) } ?? products

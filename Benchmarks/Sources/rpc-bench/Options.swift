@@ -4,11 +4,14 @@
 struct Options: Sendable {
     static let usage = """
         usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--plot FILE]
+               rpc-bench large [TEXT]... [--seconds S] [--runs N] [--json] [--table]
                rpc-bench growth [AXIS]... [--seconds S] [--runs N] [--json] [--plot FILE]
                rpc-bench load [SCENARIO]... [--seconds S]
 
         Measures one workload, or all of them, beside a raw baseline in the same run, and prints the medians of the
         runs: a line of JSON for one workload, a table and a plot for all.
+
+        'large' measures with all kinds of text, or those that are named: \(LargeText.names).
 
         'growth' measures at sizes that grow, along all axes or those that are named, and prints a table and a plot.
 
@@ -26,7 +29,7 @@ struct Options: Sendable {
     /// Nil where nobody has said.
     var chosenSeconds: Double?
     var seconds: Double { chosenSeconds ?? 2 }
-    /// Which of the scenarios, or of the axes of growth; none is all.
+    /// Which of the texts, of the scenarios, or of the axes of growth; none is all.
     var parts: [String] = []
     var runs = 3
     var printsJSON = false
@@ -46,7 +49,7 @@ struct Options: Sendable {
             case "--plot": plot = try Self.value(after: word, in: &rest)
             case "--help", "-h": wantsHelp = true
             case _ where !word.hasPrefix("-") && name == nil: name = word
-            case _ where !word.hasPrefix("-") && ["load", "growth"].contains(name): parts.append(word)
+            case _ where !word.hasPrefix("-") && ["load", "growth", "large"].contains(name): parts.append(word)
             default: throw BenchFailure("'\(word)' is not understood\n\n\(Self.usage)")
             }
         }

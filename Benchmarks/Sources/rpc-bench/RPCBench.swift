@@ -34,15 +34,20 @@ struct RPCBench {
         if name == "all" { return try runAll(options) }
         if name == "load" { return try Scenario.run(options.parts, seconds: options.chosenSeconds) }
         if name == "growth" { return try GrowthRun(options).run() }
+        if name == "large" { return try report(Workload.large(options.parts), options) }
         guard let workload = Workload.named(name) else {
             throw BenchFailure("there is no workload '\(name)'; see rpc-bench --help")
         }
-        let report = try workload.report(options)
-        if options.printsTable {
-            print(ResultTable(reports: [report]).text, terminator: "")
-        } else {
-            print(report.json)
+        try report([workload], options)
+    }
+
+    private static func report(_ workloads: [Workload], _ options: Options) throws {
+        let reports = try workloads.map { workload in
+            let report = try workload.report(options)
+            if !options.printsTable { print(report.json) }
+            return report
         }
+        if options.printsTable { print(ResultTable(reports: reports).text, terminator: "") }
     }
 
     private static func runAll(_ options: Options) throws {

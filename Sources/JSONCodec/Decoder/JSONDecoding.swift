@@ -30,11 +30,14 @@ private func token<Token: JSONPrimitive>(_ type: Token.Type, _ reader: inout JSO
 }
 
 /// Decodes a document: one value, with nothing but white space around it.
+/// - Parameter isKnownUTF8: whether the text has been read before, or comes from a String.
 package func decodeJSON<Value: Decodable>(
-    _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512, in context: CodingContext = .none
+    _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512, isKnownUTF8: Bool = false,
+    in context: CodingContext = .none
 ) throws -> Value {
     if type == Int.self, let integer = JSONNumber.integer(in: bytes) { return unsafeBitCast(integer, to: type) }
     var reader = JSONReader(bytes, maximumDepth: maximumDepth)
+    reader.isKnownUTF8 = isKnownUTF8
     let value = try decodeJSON(type, at: &reader, in: context)
     do throws(JSONError) { try reader.finish() } catch { throw DecodingError.malformed(error) }
     return value

@@ -50,7 +50,7 @@ package final class JSONOutput {
     package func append(_ text: StaticString) { buffer.pointee.append(text) }
     package func append(raw text: String) { buffer.pointee.append(raw: text) }
 
-    /// A JSON string in quotes, escaped as Foundation escapes it by default: a slash becomes `\/`.
+    /// A JSON string in quotes. Quotes, backslashes and control characters are escaped.
     package func append(quoted text: String) { buffer.pointee.append(quoted: text) }
 
     /// In decimal.

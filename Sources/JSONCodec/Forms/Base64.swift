@@ -8,15 +8,10 @@ enum Base64 {
         if done == nil { Array(bytes).withUnsafeBufferPointer { write($0, to: &output) } }
     }
 
-    /// Writes the slash of the alphabet as `\/`, like any other slash.
     private static func write(_ bytes: UnsafeBufferPointer<UInt8>, to output: inout OutputBuffer) {
-        let target = output.reserve(bytes.count / 3 * 8 + 10)
+        let target = output.reserve(bytes.count / 3 * 4 + 6)
         var to = 0
         func put(_ byte: UInt8) {
-            if byte == UInt8(ascii: "/") {
-                target[to] = UInt8(ascii: "\\")
-                to &+= 1
-            }
             target[to] = byte
             to &+= 1
         }

@@ -51,20 +51,9 @@ package struct EightBytes {
         return (quotesAndControls | backslashes) & ~word & Self.highBits
     }
 
-    /// Marks the slash too, which the writer escapes.
-    @inline(__always)
-    var escapes: UInt64 {
-        let slashes = (word ^ Self.ones &* UInt64(UInt8(ascii: "/"))) &- Self.ones
-        return stops | slashes & ~word & Self.highBits
-    }
-
     /// How many bytes are before the lowest mark.
     @inlinable @inline(__always)
     package static func count(before marks: UInt64) -> Int { marks.trailingZeroBitCount &>> 3 }
-
-    /// Keeps the bytes before the lowest mark and makes the others zero.
-    @inline(__always)
-    func bytes(before marks: UInt64) -> UInt64 { word & (((marks & (0 &- marks)) &>> 7) &- 1) }
 
     // MARK: Digits
 

@@ -1,5 +1,7 @@
 // Reads strings and names at the cursor: finds their ends, checks them, and returns their places in the text.
 
+internal import CText
+
 extension JSONReader {
     /// Reads from the opening quote to behind the closing one. Checks escapes, control characters and UTF-8.
     @inline(__always)
@@ -12,6 +14,9 @@ extension JSONReader {
         }
         return try scanLongString()
     }
+
+    /// Longer strings are read with vectors, which begin more slowly.
+    private static let shortLength = 32
 
     /// Returns the offset behind the closing quote of a short string of plain ASCII without escapes, the usual case. Returns 0
     /// for any other, and if less than nine bytes follow the bound.
@@ -27,7 +32,7 @@ extension JSONReader {
                 return base[at] == UInt8(ascii: "\"") ? at &+ 1 : 0
             }
             at &+= 8
-            if at &- start > LongText.patience { return 0 }
+            if at &- start > shortLength { return 0 }
         }
         return 0
     }
@@ -35,74 +40,41 @@ extension JSONReader {
     @inline(never)
     private mutating func scanLongString() throws(JSONError) -> JSONText {
         let start = position &+ 1
-        var at = start
-        // The start of the present run without escapes.
-        var run = start
-        var hasEscapes = false
-        var seen: UInt64 = 0
+        var scan = text_scan(at: start, has_escapes: false, has_others: false)
         while true {
-            while at &+ 8 <= count {
-                let eight = EightBytes(base, at: at)
-                let stops = eight.stops
-                guard stops == 0 else {
-                    seen |= eight.bytes(before: stops)
-                    at &+= EightBytes.count(before: stops)
-                    break
-                }
-                seen |= eight.word
-                at &+= 8
-                guard at == run &+ LongText.patience else { continue }
-                let passed = LongText.passOver(base, from: at, to: count)
-                seen |= passed.seen
-                at = passed.at
-            }
-            guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-            let byte = base[at]
+            scan = text_pass(base, count, scan)
+            guard scan.at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
+            let byte = base[scan.at]
             if byte == UInt8(ascii: "\"") { break }
-            if byte == UInt8(ascii: "\\") {
-                hasEscapes = true
-                at = try endOfEscape(at)
-                run = at
-            } else if byte < 0x20 {
-                throw JSONError(offset: at, reason: .controlCharacterInString(byte))
-            } else {
-                seen |= UInt64(byte)
-                at &+= 1
+            guard byte == UInt8(ascii: "\\") else {
+                throw JSONError(offset: scan.at, reason: .controlCharacterInString(byte))
             }
+            scan.at = try endOfLoneSurrogate(scan.at)
+            scan.has_escapes = true
         }
-        position = at &+ 1
-        let isASCII = seen & EightBytes.highBits == 0
-        if !isASCII { try checkUTF8(start..<at) }
-        return JSONText(start: start, end: at, hasEscapes: hasEscapes, isASCII: isASCII)
+        position = scan.at &+ 1
+        if scan.has_others, !isKnownUTF8 {
+            let valid = start &+ text_valid_utf8(base + start, scan.at &- start)
+            guard valid == scan.at else { throw JSONError(offset: valid, reason: .invalidUTF8) }
+        }
+        return JSONText(start: start, end: scan.at, hasEscapes: scan.has_escapes, isASCII: !scan.has_others)
     }
 
-    private func checkUTF8(_ range: Range<Int>) throws(JSONError) {
-        do throws(UTF8.ValidationError) {
-            _ = try UTF8Span(validating: UnsafeBufferPointer(start: base + range.lowerBound, count: range.count).span)
-        } catch {
-            throw JSONError(offset: range.lowerBound &+ error.byteOffsets.lowerBound, reason: .invalidUTF8)
-        }
-    }
-
-    /// The offset behind the escape sequence whose backslash stands at `start`.
-    private func endOfEscape(_ start: Int) throws(JSONError) -> Int {
+    /// The offset behind half a surrogate pair, if that is allowed and stands at an offset. Throws for anything else that begins
+    /// with a backslash and is no escape of a whole character.
+    private func endOfLoneSurrogate(_ start: Int) throws(JSONError) -> Int {
         guard start &+ 1 < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-        switch base[start &+ 1] {
-        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
-            UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
-            return start &+ 2
-        case UInt8(ascii: "u"): break
-        default: throw JSONError(offset: start, reason: .invalidEscape)
-        }
+        guard base[start &+ 1] == UInt8(ascii: "u") else { throw JSONError(offset: start, reason: .invalidEscape) }
         let unit = try escapedUnit(start)
-        if unit & 0xF800 != 0xD800 { return start &+ 6 }
-        guard unit & 0xFC00 == 0xD800, start &+ 7 < count, base[start &+ 6] == UInt8(ascii: "\\"),
-            base[start &+ 7] == UInt8(ascii: "u"), try escapedUnit(start &+ 6) & 0xFC00 == 0xDC00
-        else {
-            guard passesLoneSurrogates else { throw JSONError(offset: start, reason: .loneSurrogate) }
-            return start &+ 6
+        let end = start &+ 6
+        // The digits of a pair's other half are to blame if they are wrong.
+        if unit & 0xFC00 == 0xD800, end &+ 1 < count, base[end] == UInt8(ascii: "\\"),
+            base[end &+ 1] == UInt8(ascii: "u")
+        {
+            _ = try escapedUnit(end)
         }
-        return start &+ 12
+        guard passesLoneSurrogates else { throw JSONError(offset: start, reason: .loneSurrogate) }
+        return end
     }
 
     /// The four digits of the `\u` sequence at an offset.
@@ -110,7 +82,7 @@ extension JSONReader {
         var unit: UInt16 = 0
         for at in start &+ 2..<start &+ 6 {
             guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-            guard let digit = JSONText.hexDigit(base[at]) else {
+            guard let digit = Character(UnicodeScalar(base[at])).hexDigitValue else {
                 throw JSONError(offset: start, reason: .invalidEscape)
             }
             unit = unit &<< 4 | UInt16(digit)

@@ -37,6 +37,8 @@ package struct JSONReader {
     var isFirst = false
     /// Whether half a surrogate pair in a string is allowed. Such a string must not be unescaped.
     var passesLoneSurrogates = false
+    /// Whether the text is known to be UTF-8, since it has been read before.
+    package var isKnownUTF8 = false
 
     package init(_ bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512) {
         // An empty text has no address. This stand-in is never read.

@@ -1,4 +1,6 @@
-// Writes strings in quotes, with the escapes that Foundation writes by default.
+// Writes strings in quotes. Only quotes, backslashes and control characters get an escape.
+
+internal import CText
 
 extension OutputBuffer {
     @inline(__always)
@@ -23,19 +25,19 @@ extension OutputBuffer {
             return
         }
         let clean = Self.copyClean(source, text.count, to: target + 1)
-        guard clean == text.count else {
-            commit(clean &+ 1)
-            appendEscaped(UnsafeBufferPointer(rebasing: text[clean...]))
-            return
-        }
+        commit(clean &+ 1)
+        guard clean == text.count else { return appendEscaped(source, from: clean, text.count) }
         target[clean &+ 1] = UInt8(ascii: "\"")
-        commit(clean &+ 2)
+        commit(1)
     }
 
     /// Room for the quotes, or for bytes that are written behind a short text and do not count.
     private static let roomAround = 8
+    /// Longer texts are copied with vectors, which begin more slowly.
+    private static let shortLength = 64
 
-    /// Copies up to the first byte that needs an escape and returns how many bytes that were.
+    /// Copies a short text up to the first byte that needs an escape and returns how many bytes that were. Of a longer text only
+    /// the beginning.
     @inline(__always)
     private static func copyClean(
         _ source: UnsafePointer<UInt8>, _ count: Int, to target: UnsafeMutablePointer<UInt8>
@@ -43,12 +45,11 @@ extension OutputBuffer {
         var at = 0
         while at &+ 8 <= count {
             let eight = EightBytes(source, at: at)
-            let marks = eight.escapes
+            let marks = eight.stops
             UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
             if marks != 0 { return at &+ EightBytes.count(before: marks) }
             at &+= 8
-            guard at == LongText.patience else { continue }
-            at = LongText.copyClean(source, from: at, to: count, into: target)
+            if at == shortLength { return at }
         }
         guard at < count else { return at }
         // Less than eight bytes are left. Together with bytes before them, if there are any, they make eight again.
@@ -62,45 +63,18 @@ extension OutputBuffer {
     ) -> Int {
         UnsafeMutableRawPointer(target).storeBytes(of: eight.word.littleEndian, toByteOffset: at, as: UInt64.self)
         // The zeros behind a short text are marked too.
-        let marks = eight.escapes
+        let marks = eight.stops
         return marks == 0 ? count : min(count, at &+ EightBytes.count(before: marks))
     }
 
-    /// Writes from the first byte that needs an escape to the closing quote.
+    /// Writes the text from an offset on, and the closing quote.
     @inline(never)
-    private mutating func appendEscaped(_ text: UnsafeBufferPointer<UInt8>) {
-        var rest = text
-        while let first = rest.first {
-            if Self.needsEscape(first) {
-                appendEscape(of: first)
-                rest = UnsafeBufferPointer(rebasing: rest.dropFirst())
-            } else if let source = rest.baseAddress {
-                let clean = Self.copyClean(source, rest.count, to: reserve(rest.count &+ Self.roomAround))
-                commit(clean)
-                rest = UnsafeBufferPointer(rebasing: rest.dropFirst(clean))
-            }
+    private mutating func appendEscaped(_ source: UnsafePointer<UInt8>, from start: Int, _ count: Int) {
+        var at = start
+        while at < count {
+            let target = reserve(count &- at &+ Int(TEXT_ROOM))
+            commit(text_escape(source, count, &at, target, capacity &- self.count))
         }
         append(UInt8(ascii: "\""))
-    }
-
-    @inline(__always)
-    private static func needsEscape(_ byte: UInt8) -> Bool {
-        byte < 0x20 || byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "\\") || byte == UInt8(ascii: "/")
-    }
-
-    private mutating func appendEscape(of byte: UInt8) {
-        append(UInt8(ascii: "\\"))
-        switch byte {
-        case 0x08: append(UInt8(ascii: "b"))
-        case 0x09: append(UInt8(ascii: "t"))
-        case 0x0A: append(UInt8(ascii: "n"))
-        case 0x0C: append(UInt8(ascii: "f"))
-        case 0x0D: append(UInt8(ascii: "r"))
-        case 0x20...: append(byte)
-        default:
-            append(byte < 0x10 ? "u000" : "u001")
-            let digit = byte & 0xF
-            append(digit < 10 ? UInt8(ascii: "0") &+ digit : UInt8(ascii: "a") &+ digit &- 10)
-        }
     }
 }

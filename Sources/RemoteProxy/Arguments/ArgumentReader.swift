@@ -27,12 +27,15 @@ public struct _ArgumentReader {
 
     /// Begins to read. No initialiser, since one that throws would copy the reader.
     /// - Parameters:
-    ///   - params: the JSON text of an array or an object; empty for no arguments.
+    ///   - params: the JSON text of an array or an object, from a message that has been read; empty for no arguments.
     ///   - context: of the message that the arguments are read from.
     static func over(
         _ params: UnsafeRawBufferPointer, of method: MethodSignature, in context: CodingContext = .none
     ) throws -> _ArgumentReader {
-        if let reader = JSONReader(insideArray: params) { return _ArgumentReader(params, reader, .positional, context) }
+        if var reader = JSONReader(insideArray: params) {
+            reader.isKnownUTF8 = true
+            return _ArgumentReader(params, reader, .positional, context)
+        }
         let (reader, form) = try open(params, of: method)
         return _ArgumentReader(params, reader, form, context)
     }
@@ -135,11 +138,12 @@ public struct _ArgumentReader {
         }
     }
 
-    /// A reader with the highest limit of depth: the depth was checked when the message was read. The list of arguments adds a
-    /// level.
+    /// A reader with the highest limit of depth: the depth was checked when the message was read, and so was UTF-8. The list of
+    /// arguments adds a level.
     private static func reader(of params: UnsafeRawBufferPointer) -> JSONReader {
         var reader = JSONReader(params)
         reader.limitDepth(to: JSONReader.deepestLimit + 1)
+        reader.isKnownUTF8 = true
         return reader
     }
 

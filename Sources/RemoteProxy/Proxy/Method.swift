@@ -192,7 +192,7 @@ extension Method {
 
 /// Reads and writes the result of one method.
 package struct ResultCoding<Result: Sendable>: Sendable {
-    /// Reads one JSON value.
+    /// Reads one JSON value, from a message that has been read or from a String.
     let read: @Sendable (UnsafeRawBufferPointer, CodingContext) throws -> Result
     let write: @Sendable (Result, JSONOutput, CodingContext) throws -> Void
 
@@ -208,6 +208,7 @@ extension ResultCoding where Result: Codable {
     /// For a result that travels as the value it is.
     package static var codable: ResultCoding {
         ResultCoding(
-            read: { try decodeJSON(Result.self, from: $0, in: $1) }, write: { try $1.encode($0, in: $2) })
+            read: { try decodeJSON(Result.self, from: $0, isKnownUTF8: true, in: $1) },
+            write: { try $1.encode($0, in: $2) })
     }
 }
