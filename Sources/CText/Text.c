@@ -3,7 +3,7 @@
 #include <string.h>
 #if defined(__SSE2__)
 #include <emmintrin.h>
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) && !defined(__AARCH64EB__)
 #include <arm_neon.h>
 #endif
 
@@ -39,7 +39,7 @@ static inline uint64_t marks(block found) {
     uint64_t marks = 0;
     for (int i = 3; i >= 0; i--) marks = marks << 16 | (uint32_t)_mm_movemask_epi8((__m128i)found.part[i]);
     return marks;
-#elif defined(__aarch64__) && !defined(PORTABLE)
+#elif defined(__aarch64__) && !defined(__AARCH64EB__) && !defined(PORTABLE)
     // Each byte keeps the bit of its place among eight. Neighbours are added three times.
     const uint8x16_t places = (uint8x16_t)(bytes){1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128};
     uint8x16_t bit[4];
@@ -61,7 +61,7 @@ static inline uint64_t marks(block found) {
 }
 
 /// Whether any byte has its highest bit set.
-static inline bool any(block found) {
+static inline bool any_marked(block found) {
     bytes all = found.part[0] | found.part[1] | found.part[2] | found.part[3];
     uint64_t halves[2];
     memcpy(halves, &all, sizeof halves);
@@ -81,7 +81,7 @@ static inline block backslashes(block text) {
 }
 
 /// The marks from a place on.
-static inline uint64_t from(size_t place, uint64_t marks) { return place < WIDTH ? marks & ~(uint64_t)0 << place : 0; }
+static inline uint64_t marks_from(size_t place, uint64_t marks) { return place < WIDTH ? marks & ~(uint64_t)0 << place : 0; }
 
 /// What the letter behind a backslash means; 0 if it means nothing alone.
 static const uint8_t meanings[256] = {
@@ -120,19 +120,20 @@ struct text_scan text_pass(const uint8_t *base, size_t end, struct text_scan sca
         // The zeros behind the end stop too.
         block text = load_some(base + scan.at, left), stop = stops(text);
         next = scan.at + WIDTH;
-        for (uint64_t found = any(stop) ? marks(stop) : 0; found;) {
+        // To ask first whether there is any is faster.
+        for (uint64_t found = any_marked(stop) ? marks(stop) : 0; found;) {
             size_t place = (size_t)__builtin_ctzll(found), length;
             if (place >= left || base[scan.at + place] != '\\'
                 || escaped(base + scan.at + place, left - place, &length) < 0) {
-                if (marks(text) & ~from(place, ~(uint64_t)0)) scan.has_others = true;
+                if (marks(text) & (((uint64_t)1 << place) - 1)) scan.has_others = true;
                 scan.at += place;
                 return scan;
             }
             scan.has_escapes = true;
-            found = from(place + length, found);
+            found = marks_from(place + length, found);
             if (place + length > WIDTH) next = scan.at + place + length;
         }
-        if (any(text)) scan.has_others = true;
+        if (any_marked(text)) scan.has_others = true;
     }
 }
 
@@ -168,7 +169,7 @@ size_t text_unescape(const uint8_t *base, size_t count, uint8_t *target) {
                 int32_t character = escaped(base + place, count - place, &length);
                 if (character < 0) return (size_t)(to - target);
                 to += put(to, character);
-                found = from(place + length - at, found);
+                found = marks_from(place + length - at, found);
             }
             next = place + length;
         }
@@ -183,7 +184,6 @@ size_t text_escape(const uint8_t *base, size_t count, size_t *at, uint8_t *targe
         size_t end = count - *at < WIDTH ? count : *at + WIDTH;
         for (next = *at; next < end && room - (size_t)(to - target) >= TEXT_ROOM; found &= found - 1) {
             size_t place = found ? *at + (size_t)__builtin_ctzll(found) : end;
-            if (place > end) place = end;
             copy(to, base + next, place - next, count - next);
             to += place - next;
             next = place;
@@ -235,9 +235,10 @@ size_t text_valid_utf8(const uint8_t *base, size_t count) {
         if (at == count) return at;
         for (; count - at >= WIDTH; at += WIDTH) {
             block text = load_block(base + at);
-            if (base[at - 1] < 0x80 && !any(text)) continue;
-            for (int i = 0; i < 4; i++) text.part[i] = faults(base + at + 16 * i);
-            if (any(text)) break;
+            if (base[at - 1] < 0x80 && !any_marked(text)) continue;
+            block wrong;
+            for (int i = 0; i < 4; i++) wrong.part[i] = faults(base + at + 16 * i);
+            if (any_marked(wrong)) break;
         }
         // The fault is among these bytes, or they are the last ones. The character before them may be part of it.
         checked = count - at < WIDTH ? count : at + WIDTH;

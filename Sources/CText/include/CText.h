@@ -1,6 +1,6 @@
-// What long JSON strings are made of: runs of plain bytes, escapes, and characters in UTF-8. These functions pass over a run in
-// steps of sixteen bytes, with instructions that every x86-64 and every arm64 processor has, and eight bytes elsewhere. Swift has
-// no way to ask which bytes of a vector fulfil a condition.
+// What long JSON strings are made of: runs of plain bytes, escapes, and characters in UTF-8. These functions examine 64 bytes in
+// one step, in vectors of sixteen. Swift has no way to ask which bytes of a vector fulfil a condition. Every x86-64 and every arm64
+// processor has instructions for it; elsewhere it is done with numbers of eight bytes.
 //
 // No function reads or writes outside the memory that it is given, and none keeps anything.
 #ifndef CTEXT_H
@@ -23,14 +23,16 @@ struct text_scan text_pass(const uint8_t *base, size_t end, struct text_scan sca
 /// The offset of the first byte that does not belong to a valid character in UTF-8; the count if there is none.
 size_t text_valid_utf8(const uint8_t *base, size_t count);
 
-/// Copies a text that `text_pass` has passed over, with each escape replaced by its character. The target needs room for as many
-/// bytes as the text has. Returns how many it got.
+/// Copies a text that `text_pass` has passed over, with each escape replaced by its character. Returns how many bytes the target
+/// got. It needs room for as many as the text has, and all of the room may be overwritten.
 size_t text_unescape(const uint8_t *base, size_t count, uint8_t *target);
 
 /// Copies a text from `*at` on, with escapes for quotes, backslashes and control characters. Stops at the end of the text, or when
-/// less than `TEXT_ROOM` bytes of the room are left. Moves `*at` to where it stopped, and returns how many bytes the target got.
+/// less than `TEXT_ROOM` bytes of the room are left, which may be at once. Moves `*at` to where it stopped, and returns how many
+/// bytes the target got. All of the room may be overwritten.
 size_t text_escape(const uint8_t *base, size_t count, size_t *at, uint8_t *target, size_t room);
 
+/// Enough for a step and an escape.
 enum { TEXT_ROOM = 96 };
 
 #endif

@@ -82,11 +82,20 @@ extension JSONReader {
         var unit: UInt16 = 0
         for at in start &+ 2..<start &+ 6 {
             guard at < count else { throw JSONError(offset: count, reason: .unexpectedEnd) }
-            guard let digit = Character(UnicodeScalar(base[at])).hexDigitValue else {
+            guard let digit = Self.hexDigit(base[at]) else {
                 throw JSONError(offset: start, reason: .invalidEscape)
             }
             unit = unit &<< 4 | UInt16(digit)
         }
         return unit
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte &- UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte &- UInt8(ascii: "a") &+ 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte &- UInt8(ascii: "A") &+ 10
+        default: nil
+        }
     }
 }

@@ -13,7 +13,7 @@ struct JSONText {
     func string(in base: UnsafePointer<UInt8>) -> String {
         let raw = UnsafeBufferPointer(start: base + start, count: end &- start)
         guard hasEscapes, let start = raw.baseAddress else {
-            // Safe: the scan has checked the bytes.
+            // Safe: the scan has checked the bytes, or an earlier one has (`JSONReader.isKnownUTF8`).
             return String(copying: UTF8Span(unchecked: raw.span, isKnownASCII: isASCII))
         }
         // An escape is never shorter than its character, so the raw length is enough.
