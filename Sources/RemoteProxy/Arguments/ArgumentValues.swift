@@ -6,7 +6,14 @@ import JSONCodec
 ///
 /// `@unchecked Sendable`: arguments are, and `AnyHashable` hides it.
 struct ArgumentValues: Hashable, @unchecked Sendable {
-    private var values: [AnyHashable] = []
+    /// The commonest types stand for themselves, since a hash of `AnyHashable` takes much longer.
+    fileprivate enum Value: Hashable {
+        case number(Int)
+        case text(String)
+        case other(AnyHashable)
+    }
+
+    private var values: [Value] = []
 
     /// Nil if the arguments differ from all others, and from themselves: one is not equal to itself, such as NaN, or can neither
     /// be compared nor be written as JSON.
@@ -30,29 +37,33 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 
 /// Collects values in place of writing them.
 final class ArgumentList {
-    fileprivate(set) var values: [AnyHashable] = []
+    fileprivate var values: [ArgumentValues.Value] = []
     private let checksTexts: Bool
     /// Whether a text, alone or inside a value, has too many combining marks.
     fileprivate private(set) var hasCostlyText = false
 
-    init(checksTexts: Bool) { self.checksTexts = checksTexts }
+    init(checksTexts: Bool) {
+        self.checksTexts = checksTexts
+        // Enough for most methods.
+        values.reserveCapacity(3)
+    }
 
     func append(_ value: some Encodable) throws {
         let hashable = value as? any Hashable
-        if let hashable, !checksTexts { return values.append(AnyHashable(hashable)) }
+        if let hashable, !checksTexts { return values.append(.other(AnyHashable(hashable))) }
         let output = JSONOutput()
         try output.encode(value)
         check(String(decoding: output.bytes, as: UTF8.self))
-        values.append(try hashable.map { AnyHashable($0) } ?? AnyHashable(CanonicalJSON.text(of: output.bytes)))
+        values.append(try hashable.map { .other(AnyHashable($0)) } ?? .text(CanonicalJSON.text(of: output.bytes)))
     }
 
     // For the commonest types, whose conformance need not be looked up.
 
-    func append(number value: Int) { values.append(AnyHashable(value)) }
+    func append(number value: Int) { values.append(.number(value)) }
 
     func append(text value: String) {
         check(value)
-        values.append(AnyHashable(value))
+        values.append(.text(value))
     }
 
     private func check(_ text: String) {

@@ -8,11 +8,17 @@ import RawEcho
 /// What plain sockets do with the same bytes.
 struct RawBaseline: Sendable {
     let way: raw_way
-    var connections = 1
+    let connections: Int
     /// Frames under way on each connection.
-    var window = 1
+    let window: Int
     /// The JSON text that our client sends for this call.
-    let message: String
+    let message: @Sendable () -> String
+
+    init(
+        way: raw_way, connections: Int = 1, window: Int = 1, message: @escaping @Sendable @autoclosure () -> String
+    ) {
+        (self.way, self.connections, self.window, self.message) = (way, connections, window, message)
+    }
 
     static func named(_ arguments: [String], count: Int) throws(BenchFailure) -> RawBaseline {
         guard arguments.count == count, let workload = Workload.named(arguments[0]) else {
@@ -57,6 +63,7 @@ struct RawBaseline: Sendable {
     }
 
     private var frame: [UInt8] {
+        let message = message()
         let length = UInt32(message.utf8.count)
         return withUnsafeBytes(of: length.bigEndian, Array.init) + Array(message.utf8)
     }

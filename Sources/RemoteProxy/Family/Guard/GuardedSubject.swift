@@ -47,12 +47,14 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// If the policy decides asynchronously, all posts wait for it, so that they are delivered in order.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
         if let decideNow = policy.decideNow {
-            guard let request else { return next.post(post, arguments, now: now) }
-            if admits(request, decideNow(request)) { next.post(post, arguments, now: now) }
-            return
+            if isJudged(post.signature) {
+                let request = request(post.signature, arguments)
+                guard admits(request, decideNow(request)) else { return }
+            }
+            return next.post(post, arguments, now: now)
         }
+        let request = isJudged(post.signature) ? request(post.signature, arguments) : nil
         let kept: KeptPost
         do throws(NotKept) {
             kept = try KeptPost(post, arguments, through: { [next] in next })

@@ -50,8 +50,8 @@ struct Arrival {
 
     /// Whether this proxy makes its object. Otherwise the program binds one.
     private let isMade: Bool
-    /// How long the object stays without users; nil for ever.
-    private let keepingAlive: Duration?
+    /// How many nanoseconds the object stays without users; nil for ever.
+    private let keepingAlive: Int64?
     /// How many posts are kept.
     private let limit: Int
     private var stage = Stage.absent
@@ -71,7 +71,7 @@ struct Arrival {
 
     init(limit: Int, isMade: Bool = true, keepingAlive: Duration? = nil) {
         self.isMade = isMade
-        self.keepingAlive = keepingAlive
+        self.keepingAlive = keepingAlive?.nanoseconds
         self.limit = limit
     }
 
@@ -98,8 +98,8 @@ struct Arrival {
         return true
     }
 
-    mutating func leave(session: ObjectIdentifier, at now: Instant) {
-        if sessions.remove(session) != nil { leave(at: now) }
+    mutating func leave(session: ObjectIdentifier, at now: @autoclosure () -> Instant) {
+        if sessions.remove(session) != nil { leave(at: now()) }
     }
 
     /// Adds a call. It has to leave later, even if it has given up waiting.
@@ -134,9 +134,10 @@ struct Arrival {
         users -= before - posts.count
     }
 
-    mutating func leave(at now: Instant) {
+    /// - Parameter now: is asked for only when the last user leaves.
+    mutating func leave(at now: @autoclosure () -> Instant) {
         users -= 1
-        unusedSince = now
+        if users == 0 { unusedSince = now() }
     }
 
     // MARK: the object
@@ -162,12 +163,12 @@ struct Arrival {
     }
 
     /// Returns the calls and posts to run next. Nil if none wait: from then on they run at once.
-    mutating func nextRound(at now: Instant) -> Round? {
+    mutating func nextRound(at now: @autoclosure () -> Instant) -> Round? {
         guard stage == .settling else { return nil }
         let round = Round(posts: posts, calls: line.takeAll())
         posts = []
         if !round.posts.isEmpty || !round.calls.isEmpty { return round }
-        (stage, unusedSince) = (.settled, now)
+        (stage, unusedSince) = (.settled, now())
         return nil
     }
 
@@ -178,14 +179,15 @@ struct Arrival {
     mutating func gone() { (stage, isWanted) = (.absent, users > 0) }
 
     /// Says what to do now. Call it after each event.
-    mutating func step(at now: Instant) -> LateStep {
+    /// - Parameter now: is asked for only when there is an object without users.
+    mutating func step(at now: @autoclosure () -> Instant) -> LateStep {
         if stage == .absent, isMade, isWanted {
             (stage, isWanted) = (.making, false)
             return .make
         }
         guard stage == .settled, users == 0, let keepingAlive else { return .nothing }
-        let end = unusedSince.advanced(by: keepingAlive)
-        if end <= now {
+        let end = unusedSince.advanced(byNanoseconds: keepingAlive)
+        if end <= now() {
             stage = .leaving
             return .letGo
         }

@@ -5,14 +5,19 @@ import RPCSockets
 import RPCWire
 import Synchronization
 
-/// The object of a late subject, with the closure to run when it is let go.
-struct LateObject<Service: Sendable>: Sendable {
+/// The object of a late subject, with the closure to run when it is let go. A class, since the size of a reference does not depend
+/// on the service.
+final class LateObject<Service: Sendable>: Sendable {
     let subject: any Subject<Service>
-    var whenLetGo: @Sendable () async -> Void = {}
+    let whenLetGo: @Sendable () async -> Void
+
+    init(subject: any Subject<Service>, whenLetGo: @escaping @Sendable () async -> Void = {}) {
+        (self.subject, self.whenLetGo) = (subject, whenLetGo)
+    }
 }
 
-/// `@unchecked Sendable`: `object` changes under the lock of `arrival` only. It is read there, or after `isSettled` was seen, since it
-/// does not change any more then.
+/// `@unchecked Sendable`: `object` changes under the lock of `arrival` only. It is read there, or after `isSettled` was seen, or by a
+/// user of the object: it does not change any more then, or not before the user leaves.
 final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject, @unchecked Sendable {
     typealias Object = LateObject<Service>
 
@@ -33,6 +38,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     /// Makes the object; nil if the program binds it.
     private let make: (@Sendable () async throws -> Object)?
     private let loop: any Loop
+    private let readsClock: Bool
     /// Where objects are made and kept posts are delivered. That is the ordinary pool, except in tests: making a costly object
     /// would keep the loop's thread busy.
     private let executor: (any TaskExecutor)?
@@ -50,6 +56,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         self.kind = kind
         self.make = make
         self.loop = loop
+        readsClock = kind.keepingAlive != nil && kind.keepingAlive != .zero
         self.executor = executor
         arrival = Lock(Arrival(limit: kind.limit, isMade: make != nil, keepingAlive: kind.keepingAlive))
     }
@@ -66,25 +73,27 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        if let settled { return try await settled.call(method, arguments) }
-        let subject = try await enter()
+        if let settled { return try await settled.subject.call(method, arguments) }
+        // Without a function that waits, if there is nothing to wait for.
+        let entry = begin()
+        let present = if case .go = entry, let object { object } else { try await turn(entry) }
         defer { leave() }
-        return try await subject.call(method, arguments)
+        return try await present.subject.call(method, arguments)
     }
 
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
-        let subject = try await enter()
+        let present = try await enter()
         defer { leave() }
-        return try await question(subject)
+        return try await question(present.subject)
     }
 
     /// The hold counts as a user of the object until it ends.
     func takeHold(for lease: Duration) async throws -> Hold {
-        let subject = try await enter()
+        let present = try await enter()
         do {
-            let hold = try await subject.hold(for: lease)
+            let hold = try await present.subject.hold(for: lease)
             return Hold(hold.right) { [self] in
                 hold.release()
                 leave()
@@ -96,13 +105,13 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        if let settled { return settled.post(post, arguments, now: now) }
+        if let settled { return settled.subject.post(post, arguments, now: now) }
         if kind.isCounted { joinSession() }
-        var (entry, present) = feed { ($0.post(nil), object) }
+        var entry = feed { $0.post(nil) }
         if case .keep = entry {
             do throws(NotKept) {
                 let kept = try KeptPost(post, arguments, through: { [weak self] in self?.arrived })
-                (entry, present) = feed { ($0.post(kept), object) }
+                entry = feed { $0.post(kept) }
             } catch {
                 return DroppedPosts.add(post.signature.wireName, because: error.why)
             }
@@ -111,9 +120,9 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         case .go where post.isAsync && kind.keepingAlive != nil:
             var scope = CallScope.current ?? CallScope()
             scope.rights.append(UseRight(self))
-            CallScope.with(scope) { present?.subject.post(post, arguments, now: now) }
+            CallScope.with(scope) { object?.subject.post(post, arguments, now: now) }
         case .go:
-            present?.subject.post(post, arguments, now: now)
+            object?.subject.post(post, arguments, now: now)
             leave()
         case .wait, .keep, .kept: break
         case .refused:
@@ -124,21 +133,29 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     /// The object, if it is there for good.
     @inline(__always)
-    private var settled: (any Subject<Service>)? { isSettled.load(ordering: .acquiring) ? object?.subject : nil }
+    private var settled: Object? { isSettled.load(ordering: .acquiring) ? object : nil }
 
-    private func enter() async throws -> any Subject<Service> {
+    private func enter() async throws -> Object {
         if let settled { return settled }
+        let entry = begin()
+        if case .go = entry, let object { return object }
+        return try await turn(entry)
+    }
+
+    /// Makes the call a user of the object.
+    private func begin() -> Arrival.Entry {
         if kind.isCounted { joinSession() }
-        let (entry, present) = feed { ($0.enter(), object) }
-        if case .go = entry, let present { return present.subject }
+        return feed { $0.enter() }
+    }
+
+    private func turn(_ entry: Arrival.Entry) async throws -> Object {
         do {
             guard case .wait(let task) = entry, let turn = try await task.wait(until: deadline, on: loop) else {
                 throw outOfTime
             }
             try turn.get()
-            // It stays, because this call is a user of it.
-            guard let arrived else { throw outOfTime }
-            return arrived
+            guard let object else { throw outOfTime }
+            return object
         } catch {
             leave()
             throw error
@@ -166,7 +183,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func leave() {
         guard kind.keepingAlive != nil else { return }
-        let now = now
         feed { $0.leave(at: now) }
     }
 
@@ -177,10 +193,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
         let session = caller.sessionIdentifier
         guard !isThroughHandle, feed({ $0.join(session: session) }) else { return }
-        caller.whenGone { [self] in
-            let now = now
-            feed { $0.leave(session: session, at: now) }
-        }
+        caller.whenGone { [self] in feed { $0.leave(session: session, at: now) } }
     }
 
     // MARK: the object
@@ -197,14 +210,11 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     /// The clock is read only if it matters how long the object has been unused.
-    private var now: Instant {
-        kind.keepingAlive == nil || kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now
-    }
+    private var now: Instant { readsClock ? loop.now : Instant(nanoseconds: 0) }
 
     /// Feeds the machine an event, then does what its `step` says.
     @inline(__always)
     private func feed<Answer>(_ event: (inout Arrival) -> Answer) -> Answer {
-        let now = now
         var step = LateStep.nothing
         let answer = arrival.withLock { arrival in
             defer { step = arrival.step(at: now) }
@@ -261,7 +271,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     private func letThrough() {
-        let now = now
         while let round = feed({ $0.nextRound(at: now) }) {
             guard round.posts.isEmpty else { return deliver(round) }
             end(round)
