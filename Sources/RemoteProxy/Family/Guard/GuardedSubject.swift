@@ -117,7 +117,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
 
     /// Whether a post may be delivered. Otherwise the log is told, since the caller is not.
     private func admits(
-        _ request: AccessRequest, _ verdict: AccessPolicy.Verdict, from caller: Caller? = .current
+        _ request: AccessRequest, _ verdict: AccessPolicy.Verdict, from caller: @autoclosure () -> Caller? = .current
     ) -> Bool {
         let why: String
         switch verdict {
@@ -125,7 +125,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         case .deny(let reason): why = "its policy denied it: \(reason)"
         case .denySilently: why = "its policy denied it silently"
         }
-        DroppedPosts.add(request.method.wireName, because: why, from: caller?.requester)
+        DroppedPosts.add(request.method.wireName, because: why, from: caller()?.requester)
         return false
     }
 

@@ -38,7 +38,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     /// Makes the object; nil if the program binds it.
     private let make: (@Sendable () async throws -> Object)?
     private let loop: any Loop
-    private let readsClock: Bool
     /// Where objects are made and kept posts are delivered. That is the ordinary pool, except in tests: making a costly object
     /// would keep the loop's thread busy.
     private let executor: (any TaskExecutor)?
@@ -56,7 +55,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         self.kind = kind
         self.make = make
         self.loop = loop
-        readsClock = kind.keepingAlive != nil && kind.keepingAlive != .zero
         self.executor = executor
         arrival = Lock(Arrival(limit: kind.limit, isMade: make != nil, keepingAlive: kind.keepingAlive))
     }
@@ -210,7 +208,9 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     /// The clock is read only if it matters how long the object has been unused.
-    private var now: Instant { readsClock ? loop.now : Instant(nanoseconds: 0) }
+    private var now: Instant {
+        kind.keepingAlive == nil || kind.keepingAlive == .zero ? Instant(nanoseconds: 0) : loop.now
+    }
 
     /// Feeds the machine an event, then does what its `step` says.
     @inline(__always)
