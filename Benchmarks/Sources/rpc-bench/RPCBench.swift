@@ -4,19 +4,29 @@ import Glibc
 
 @main
 struct RPCBench {
-    static func main() async {
+    static func main() {
         let arguments = CommandLine.arguments.dropFirst()
-        do {
-            if arguments.first == Role.flag {
-                guard let role = arguments.dropFirst().first.flatMap(Role.init) else { throw BenchFailure("no role") }
-                try await role.play(Array(arguments.dropFirst(2)))
-            } else {
-                try run(Options(arguments))
+        if arguments.first == Role.flag { play(Array(arguments.dropFirst())) }
+        do { try run(Options(arguments)) } catch { fail(error) }
+    }
+
+    /// The main thread waits here. It is no thread for tasks: valgrind cannot follow what the runtime does with it then.
+    private static func play(_ arguments: [String]) -> Never {
+        Task.detached {
+            do {
+                guard let role = arguments.first.flatMap(Role.init) else { throw BenchFailure("no role") }
+                try await role.play(Array(arguments.dropFirst()))
+                exit(0)
+            } catch {
+                fail(error)
             }
-        } catch {
-            Program.complain("rpc-bench: \(error)")
-            exit(1)
         }
+        while true { pause() }
+    }
+
+    private static func fail(_ error: any Error) -> Never {
+        Program.complain("rpc-bench: \(error)")
+        exit(1)
     }
 
     /// Never suspends: children end with the thread that started them, and that has to be the main one.

@@ -10,7 +10,7 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
     fileprivate enum Value: Hashable {
         case number(Int)
         case text(String)
-        case other(AnyHashable)
+        indirect case other(AnyHashable)
     }
 
     private var values: [Value] = []
@@ -29,8 +29,7 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
             throw RPCError(
                 .invalidArguments, "an argument of \(method): \(CombiningMarks.reason)", outcome: .notExecuted)
         }
-        // One by one: the comparison of an array with itself looks at no element.
-        guard list.values.allSatisfy({ $0 == $0 }) else { return nil }
+        guard list.areEqualToThemselves else { return nil }
         values = list.values
     }
 }
@@ -39,6 +38,8 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 final class ArgumentList {
     fileprivate var values: [ArgumentValues.Value] = []
     private let checksTexts: Bool
+    /// False if one of the values is not, such as NaN.
+    fileprivate private(set) var areEqualToThemselves = true
     /// Whether a text, alone or inside a value, has too many combining marks.
     fileprivate private(set) var hasCostlyText = false
 
@@ -50,11 +51,17 @@ final class ArgumentList {
 
     func append(_ value: some Encodable) throws {
         let hashable = value as? any Hashable
-        if let hashable, !checksTexts { return values.append(.other(AnyHashable(hashable))) }
+        if let hashable, !checksTexts { return append(AnyHashable(hashable)) }
         let output = JSONOutput()
         try output.encode(value)
         check(String(decoding: output.bytes, as: UTF8.self))
-        values.append(try hashable.map { .other(AnyHashable($0)) } ?? .text(CanonicalJSON.text(of: output.bytes)))
+        if let hashable { return append(AnyHashable(hashable)) }
+        values.append(.text(try CanonicalJSON.text(of: output.bytes)))
+    }
+
+    private func append(_ value: AnyHashable) {
+        if value != value { areEqualToThemselves = false }
+        values.append(.other(value))
     }
 
     // For the commonest types, whose conformance need not be looked up.

@@ -53,6 +53,10 @@ static inline uint64_t bench_processor_time(pid_t process) {
     return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
 }
 
+/// Where valgrind begins and ends to count instructions. They do nothing.
+void bench_instructions_begin(void);
+void bench_instructions_end(void);
+
 /// Starts or stops counting the allocations of this process.
 void bench_count_allocations(int on);
 

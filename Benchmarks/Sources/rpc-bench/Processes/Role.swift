@@ -20,6 +20,8 @@ enum Role: String {
     case rawClient
     /// Measures something that needs no server and prints figures.
     case alone
+    /// Makes calls under valgrind, which counts their instructions.
+    case counted
 
     func play(_ arguments: [String]) async throws {
         _ = bench_raise_descriptor_limit()
@@ -48,6 +50,7 @@ enum Role: String {
                 throw BenchFailure("no such workload")
             }
             say(try await measure(Double(arguments[1]) ?? 1).lines)
+        case .counted: try await CountedCalls.play()
         }
     }
 

@@ -24,11 +24,10 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             return try await next.call(method, arguments)
         }
         while true {
-            if let (found, isFresh) = store.look(at: key.place), found.key == key,
-                let result = found as? KnownResult<Arguments, Result>
-            {
+            if let (found, isFresh) = store.look(at: key.place), found.key == key {
                 if !isFresh, let fetching = store.refresh(key) { fetch(fetching, true, method, arguments) }
-                return result.value
+                // The key names the method, which has these types. A cast that looks them up takes a sixth of such a call.
+                return unsafeDowncast(found, to: KnownResult<Arguments, Result>.self).value
             }
             switch store.find(key, arguments, method.coding) {
             case .again: continue

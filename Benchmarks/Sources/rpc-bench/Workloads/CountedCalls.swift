@@ -1,0 +1,56 @@
+// Calls whose instructions `.ci/instructions` counts. The count is the same on a busy machine, and also where the processor hides
+// its own counters.
+
+import BenchSystem
+import RPCServer
+import RemoteProxy
+import SampleProtocols
+import SampleSubjects
+
+/// Prints a name and a number of calls, and makes the calls: through each local proxy, and to an object behind a socket.
+enum CountedCalls {
+    static func play() async throws {
+        // What the runtime does once. Remote calls start the loops, which would otherwise start while local calls are counted.
+        try await count("start", 1) { _ in }
+        try await playRemotely()
+        let (object, other, apart) = (WoodenAbacus(), WoodenAbacus(), WoodenAbacus())
+        let kinds = LocalKind.all(around: object, and: other, apart: apart)
+        // Makes the objects, fills the caches, and has the runtime find what it finds once.
+        for kind in kinds { try await kind.shape.play(100, on: kind.abacus) }
+        for kind in kinds {
+            let abacus = disguised(kind.abacus)
+            try await count(kind.name, 1_000) { try await kind.shape.play($0, on: abacus) }
+        }
+        withExtendedLifetime((other, apart)) {}
+    }
+
+    private static func playRemotely() async throws {
+        let server = RPCServer()
+        server.export(CalculatorProxy(CheckedCalculator()))
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
+        let calculator: any Calculator = CalculatorProxy(client)
+        for callers in [1, 64] {
+            let calls: @Sendable (Int) async throws -> Void = { calls in
+                try await withThrowingTaskGroup(of: Void.self) { group in
+                    for _ in 0..<callers {
+                        group.addTask(executorPreference: client.executor) {
+                            for _ in 0..<calls / callers { try check(await calculator.add(1_000, 24) == 1_024) }
+                        }
+                    }
+                    try await group.waitForAll()
+                }
+            }
+            try await calls(640)
+            try await count("remote_\(callers)", 6_400, calls)
+        }
+        client.close()
+        await server.stop()
+    }
+
+    private static func count(_ name: String, _ calls: Int, _ play: (Int) async throws -> Void) async throws {
+        Program.say("\(name) \(calls)")
+        bench_instructions_begin()
+        try await play(calls)
+        bench_instructions_end()
+    }
+}
