@@ -52,7 +52,8 @@ package struct FrameReader: Sendable {
     package mutating func next() throws(FramingError) -> Frame? {
         if let failure { throw failure }
         do throws(FramingError) {
-            if framer == nil { try detectFraming() }
+            // To ask whether there is a framer takes longer than to ask for the usual one.
+            if !isLengthPrefixed, framer == nil { try detectFraming() }
             if !unread.isEmpty, let frame = try nextFrame() {
                 count &+= 1
                 isInsideFrame = false

@@ -15,6 +15,10 @@ enum CountedCalls {
         try await playRemotely()
         let (object, other, apart) = (WoodenAbacus(), WoodenAbacus(), WoodenAbacus())
         let kinds = LocalKind.all(around: object, and: other, apart: apart)
+        for shape in LocalShape.allCases {
+            let direct = disguised(object)
+            try await count("direct_\(shape)", 1_000) { try await shape.play($0, on: direct) }
+        }
         // Makes the objects, fills the caches, and has the runtime find what it finds once.
         for kind in kinds { try await kind.shape.play(100, on: kind.abacus) }
         for kind in kinds {
