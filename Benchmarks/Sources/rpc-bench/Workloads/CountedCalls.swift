@@ -31,21 +31,28 @@ enum CountedCalls {
     private static func playRemotely() async throws {
         let server = RPCServer()
         server.export(CalculatorProxy(CheckedCalculator()))
+        server.export(EchoProxy(PlainEcho()))
         let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
-        let calculator: any Calculator = CalculatorProxy(client)
-        for callers in [1, 64] {
+        let (calculator, echo): (any Calculator, any Echo) = (CalculatorProxy(client), EchoProxy(client))
+        for (name, callers) in [("remote", 64), ("remote_record", 64), ("remote_alone", 1)] {
             let calls: @Sendable (Int) async throws -> Void = { calls in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<callers {
                         group.addTask(executorPreference: client.executor) {
-                            for _ in 0..<calls / callers { try check(await calculator.add(1_000, 24) == 1_024) }
+                            for _ in 0..<calls / callers {
+                                if name == "remote_record" {
+                                    try check(await echo.record(.sample).id == Record.sample.id)
+                                } else {
+                                    try check(await calculator.add(1_000, 24) == 1_024)
+                                }
+                            }
                         }
                     }
                     try await group.waitForAll()
                 }
             }
             try await calls(640)
-            try await count("remote_\(callers)", 6_400, calls)
+            try await count(name, 6_400, calls)
         }
         client.close()
         await server.stop()
