@@ -1,5 +1,5 @@
-// Calls whose instructions `.ci/instructions` counts. The count is the same on a busy machine, and also where the processor hides
-// its own counters.
+// Calls whose instructions `.ci/instructions` counts. A busy machine hardly changes the count, and a processor that hides its own
+// counters does not prevent it.
 
 import BenchSystem
 import RPCServer
