@@ -30,6 +30,7 @@ extension RPCError {
             self.init(
                 .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
                 underlying: PeerUnreachable(description: why))
+        case .objectGone: self = .objectGone
         case .closed(let wasSent): self = .closed(outcome: wasSent ? .unknown : .notExecuted)
         case .unavailable(let why): self = .unavailable(why)
         case .heldBack(let why):
@@ -90,6 +91,21 @@ extension RPCError {
     static let cannotBeHeld = RPCError(
         .noSuchMethod, "this proxy cannot be held: no subject in it is locked; put .locked() around the object",
         outcome: .notExecuted)
+
+    static let objectGone = RPCError(
+        .noSuchObject, "the object belongs to a session that is over", outcome: .notExecuted)
+
+    /// - Parameter handle: what a peer has named.
+    static func noSuchObject(_ service: String, _ handle: Int64) -> RPCError {
+        RPCError(
+            .noSuchObject,
+            "there is no object \(service)[#\(handle)]: it was given back, is of another service or session, or never was",
+            outcome: .notExecuted)
+    }
+
+    static func tooManyObjects(_ most: Int, _ place: String, _ limit: Limit) -> RPCError {
+        RPCError(.busy, "more than \(most) objects by reference \(place) (\(limit))", outcome: .notExecuted)
+    }
 
     static let holdEnded = RPCError(
         .holdEnded, "the hold on the subject is over: it was released, its lease ran out, or its session ended",

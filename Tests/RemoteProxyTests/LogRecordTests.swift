@@ -67,7 +67,7 @@ import Testing
         let lines = records.all.map(\.message)
         #expect(lines[0] == #"to memory:right: {"jsonrpc":"2.0","method":"rpc.hello","params":"…","id":0}"#)
         #expect(
-            lines[1].hasPrefix(#"from memory:right: {"jsonrpc":"2.0","id":0,"result":{"protocol":3,"session":"…","#))
+            lines[1].hasPrefix(#"from memory:right: {"jsonrpc":"2.0","id":0,"result":{"protocol":4,"session":"…","#))
         #expect(lines[2] == #"to memory:right: {"jsonrpc":"2.0","method":"Probe.echo","params":[7],"id":1}"#)
         #expect(lines[3] == #"from memory:right: {"jsonrpc":"2.0","id":1,"result":7}"#)
         #expect(records.all.allSatisfy { $0.level == .debug && $0.peer == "memory:right" })

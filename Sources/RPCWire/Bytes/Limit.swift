@@ -14,6 +14,7 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     case maximumFrameSize, maximumHeaderBlock, maximumHeaderLines, maximumBatch, maximumDepth
     case maximumPings, maximumUnknownCancels
     case maximumMetadataEntries, maximumMetadataBytes
+    case maximumReferences, maximumReferencesInMessage
     // When a peer does not read, or does not react.
     case pauseReading, patience, keepaliveTimeout, halfCloseGrace
     // How many threads the work for peers may block.

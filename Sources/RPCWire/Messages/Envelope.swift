@@ -36,6 +36,7 @@ struct Envelope: ~Copyable {
     private var inside: Value?
     private var transfer: Value?
     private var metadata: Value?
+    private var objects: Value?
     private var result: Value?
     private var error: Value?
     private var flaw: Flaw?
@@ -63,6 +64,7 @@ struct Envelope: ~Copyable {
             case .inside: inside = try reader.skipValue()
             case .transfer: transfer = try reader.skipValue()
             case .metadata: metadata = try flawedValue(&reader, levels: maximumDepth)
+            case .objects: objects = try flawedValue(&reader, levels: maximumDepth)
             // The list of arguments adds one level.
             case .params: params = try flawedValue(&reader, levels: maximumDepth + 1, isInParams: true)
             case .result: result = try flawedValue(&reader, levels: maximumDepth)
@@ -140,6 +142,27 @@ struct Envelope: ~Copyable {
         return wholeNumber(inside).map { .inside($0) } ?? .none
     }
 
+    /// The handles in the list of objects; empty if there is none. Also empty if it is anything else than a list of so many whole
+    /// numbers: the member is not part of JSON-RPC and may have another meaning there.
+    private var namedObjects: [Int64] {
+        guard let objects else { return [] }
+        var reader = JSONReader(bytes(objects))
+        var handles: [Int64] = []
+        do throws(JSONError) {
+            guard case .array = try reader.peek() else { return [] }
+            try reader.enterArray()
+            while try reader.nextElement() {
+                guard handles.count < Message.mostNamed, case .number = try reader.peek(),
+                    let handle = try reader.readInt64(), handle != 0, handle != .min
+                else { return [] }
+                handles.append(handle)
+            }
+            return handles
+        } catch {
+            return []
+        }
+    }
+
     /// Where the parameters are. Empty if there are none; nil for a value that cannot be parameters.
     private var arguments: Range<Int>? {
         guard let params, !isNull(params) else { return 0..<0 }
@@ -154,6 +177,15 @@ struct Envelope: ~Copyable {
     /// Classifies the message.
     /// - Parameter frame: the frame whose text was read.
     consuming func message(in frame: Bytes) -> Message {
+        let objects = namedObjects
+        let message = messageWithoutObjects(in: frame)
+        switch message {
+        case .request, .unreadable, .result: return objects.isEmpty ? message : .naming(message, objects: objects)
+        default: return message
+        }
+    }
+
+    private consuming func messageWithoutObjects(in frame: Bytes) -> Message {
         if !hasMethod, result != nil || error != nil { return reply(in: frame) }
         guard isObject else { return invalid("it must be an object") }
         guard isVersionTwo else { return invalid("jsonrpc must be \"2.0\"") }
@@ -237,6 +269,7 @@ extension Envelope {
         case inside = 0x6564_6973_6E69
         case transfer = 0x7265_6673_6E61_7274
         case metadata = 0x6174_6164_6174_656D
+        case objects = 0x73_7463_656A_626F
 
         /// Nil for any other name.
         init?(_ key: JSONKey) {

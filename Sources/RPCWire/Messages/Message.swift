@@ -7,6 +7,10 @@ package enum Message: Sendable {
     ///   - value: JSON text.
     case result(number: Int64?, value: Bytes)
     case failure(number: Int64?, error: ErrorObject)
+    /// A request, an unreadable one, or a result, with the objects that its values name.
+    /// - Parameter objects: at least one and at most `mostNamed`. A positive number is the handle of an object of the sender, a
+    ///   negative one that of an object of the receiver.
+    indirect case naming(Message, objects: [Int64])
     /// At least one message, in the order of the frame. None of them is a batch or `refused`.
     case batch([Message])
     /// A request whose parameters are nested too deep, or have half of a surrogate pair in a string. The request is here
@@ -19,6 +23,9 @@ package enum Message: Sendable {
     /// A reply without an id; the text says so. No reply is ever answered, or two ends could answer each other for ever.
     case ignored(String)
 
+    /// How many objects a message may name.
+    package static let mostNamed = 1_000
+
     /// How many messages this is: more than one only for a batch.
     @inline(__always)
     package var count: Int { if case .batch(let messages) = self { messages.count } else { 1 } }
@@ -27,6 +34,7 @@ package enum Message: Sendable {
     package var isAnswered: Bool {
         switch self {
         case .request(let request), .unreadable(let request, _): request.id != nil
+        case .naming(let message, _): message.isAnswered
         case .invalid, .refused: true
         case .result, .failure, .ignored, .batch: false
         }
@@ -45,6 +53,7 @@ extension Message {
         switch self {
         case .request(let request), .unreadable(let request, _):
             request.frame.count < request.frame.chunk.memory.count / 4 ? request.frame : nil
+        case .naming(let message, _): message.smallPart
         // Its members have the same frame, but for those whose names have escapes.
         case .batch(let messages): messages.lazy.compactMap(\.smallPart).first
         case .result, .failure, .invalid, .refused, .ignored: nil
@@ -56,6 +65,7 @@ extension Message {
         case .request(let request) where request.frame.chunk === old.chunk: return .request(Request(request, in: new))
         case .unreadable(let request, let error) where request.frame.chunk === old.chunk:
             return .unreadable(Request(request, in: new), error)
+        case .naming(let message, let objects): return .naming(message.moved(from: old, to: new), objects: objects)
         case .result(let number, let value): return .result(number: number, value: value.moved(from: old, to: new))
         case .failure(let number, var error):
             error.data = error.data?.moved(from: old, to: new)

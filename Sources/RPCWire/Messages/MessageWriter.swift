@@ -28,6 +28,18 @@ package enum MessageWriter {
         output.append(raw: metadata.text)
     }
 
+    /// Writes the list of the objects that a request or a result names, behind its other values. Only for a peer that is known to
+    /// understand it.
+    package static func write(objects: [Int64], in output: JSONOutput) {
+        var separator: StaticString = #","objects":["#
+        for handle in objects {
+            output.append(separator)
+            output.append(handle)
+            separator = ","
+        }
+        if !objects.isEmpty { output.append(UInt8(ascii: "]")) }
+    }
+
     /// Takes the metadata for the next end only out of a request without its end. For a peer that would pass it on.
     package static func keepPassedOnMetadata(in output: JSONOutput) {
         let open = output.count

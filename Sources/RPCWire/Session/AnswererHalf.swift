@@ -20,6 +20,8 @@ package struct AnswererHalf: ~Copyable {
     private var lastTransfer: Int64 = 0
     /// Whether the peer knows transfers.
     package var hasTransfers = false
+    /// Whether the peer lists the objects that its messages name. Known also while there is no channel.
+    package var listsObjects = false
     /// The part of `keptBytes` that is in the total of all sessions.
     private var reportedReplyBytes = ReportedBytes()
     @usableFromInline package var life = Life()

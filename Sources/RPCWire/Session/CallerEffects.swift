@@ -59,6 +59,8 @@ package enum CallFailure: Error, Hashable {
     case tooLarge(Int, most: Int)
     /// There is no connection, and the call does not wait for one.
     case unreachable(String)
+    /// It names an object of a session that is over.
+    case objectGone
 
     // It ended.
     case cancelled(wasSent: Bool)

@@ -56,6 +56,7 @@ extension CallerHalf {
         hasSession = false
         forgetAbandoned { _ in true }
         retired.append(channel)
+        effects.end(calls.withdrawWaiting { call, _ in call.isBound }) { $0 ? .connectionLost(why) : .objectGone }
         if posts.retire(channel) { effects.reportOver = channel }
         effects.finished = takeFinished()
         return effects
@@ -76,7 +77,7 @@ extension CallerHalf {
             calls.interrupted(channel: channel, sent: sent)
         } else {
             let (removed, renumbered) = calls.lost(channel: channel, sent: sent)
-            effects.end(removed) { _ in .connectionLost(why) }
+            effects.end(removed) { $0 ? .connectionLost(why) : .objectGone }
             effects.renumbered = renumbered
             if self.channel == nil {
                 endUnreachable(&effects)
@@ -133,7 +134,7 @@ extension CallerHalf {
     private mutating func restart(because why: String, _ effects: inout CallerEffects) {
         forgetAbandoned { _ in true }
         (effects.lost, effects.lossReason) = (posts.restarted(), why)
-        effects.end(calls.restarted()) { _ in .connectionLost(why) }
+        effects.end(calls.restarted()) { $0 ? .connectionLost(why) : .objectGone }
     }
 }
 

@@ -57,6 +57,8 @@ package struct CallerHalf: ~Copyable, Sendable {
 
     /// How many calls have not ended. Inlinable for the reason that `AnswererHalf` gives.
     @inlinable package var pendingCalls: Int { calls.count }
+    /// Whether the peer may lack the post of that number, so that it is kept.
+    package func keepsPost(_ number: Int64) -> Bool { posts.keeps(number) }
     /// How many posts the peer may not have.
     package var pendingPosts: Int { posts.count }
     /// How many posts were lost since `close`.
@@ -156,6 +158,11 @@ extension CallerHalf {
     package mutating func refused(_ id: Int64, over channel: Int) -> CallerEffects {
         var effects = CallerEffects()
         guard let call = calls.refused(id, over: channel) else { return effects }
+        if calls.isBound(call.id), let call = calls.withdraw(call.id) {
+            effects.end([call]) { _ in .objectGone }
+            effects.finished = takeFinished()
+            return effects
+        }
         effects.renumbered = [call]
         effects.finished = takeFinished()
         if self.channel != nil {
@@ -327,7 +334,7 @@ extension CallerHalf {
     /// - Returns: its number, and whether the driver gives it to the channel now.
     package mutating func post(
         _ message: UnsafeRawBufferPointer, ownBytes: Int = 0, until deadline: Instant, isCrowded: Bool = false,
-        peerRunsLibrary: Bool
+        peerRunsLibrary: Bool, kind: PostKind = .free
     ) -> Result<(number: Int64, isSent: Bool), CallFailure> {
         if isClosed { return .failure(.closed(wasSent: false)) }
         guard !posts.isFull else { return .failure(.tooManyPosts(mostBytes: posts.byteLimit)) }
@@ -336,10 +343,10 @@ extension CallerHalf {
         if channel == nil || isCrowded || posts.wait {
             // Where only the channel is crowded, the post belongs to the session already.
             let end = channel == nil ? deadline : .distantFuture
-            posts.keep(message, ownBytes: ownBytes, number: number, until: end)
+            posts.keep(message, ownBytes: ownBytes, number: number, until: end, kind: kind)
             return .success((number, false))
         }
-        posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary)
+        posts.send(message, ownBytes: ownBytes, number: number, isKept: peerRunsLibrary, kind: kind)
         countSent(number)
         return .success((number, true))
     }

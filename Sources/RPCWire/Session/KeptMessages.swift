@@ -1,6 +1,17 @@
 // Keeps sent messages that may have to be sent again: in the order of their numbers, until the peer says that it has them.
 // Pure. `Receipts` is its counterpart.
 
+/// Where a post belongs.
+@usableFromInline
+package enum PostKind: Sendable, Hashable {
+    /// It goes to any session.
+    case free
+    /// It names an object that only its session knows, and goes to no other.
+    case ofSession
+    /// The same, and no program has made it: it is not counted, and the log is not told if it is lost.
+    case ofProtocol
+}
+
 @usableFromInline
 package struct KeptMessages: ~Copyable, Sendable {
     @usableFromInline
@@ -12,6 +23,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         let isShared: Bool
         /// How many of its last bytes are for peers that run this library only.
         let ownBytes: Int32
+        let kind: PostKind
         /// When the message is no longer wanted, if it has not been sent by then.
         let deadline: Instant
         /// Whether it is no longer wanted. It has left the count, but its bytes are removed only with those before it.
@@ -30,23 +42,27 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     package init() {}
 
+    /// How many there are, without those of the protocol.
     @usableFromInline package private(set) var count = 0
+    /// How many there are.
+    @usableFromInline private(set) var countOfAll = 0
     @usableFromInline package private(set) var byteCount = 0
     /// The bytes of all messages but the large ones.
     package var byteCountOfSmall: Int { bytes.count }
-    @inlinable package var isEmpty: Bool { count == 0 }
+    @inlinable package var isEmpty: Bool { countOfAll == 0 }
 
     /// Keeps a copy of a message. Ignores it unless its number is higher than all numbers before.
     /// - Parameter ownBytes: how many of its last bytes are for peers that run this library only.
     package mutating func keep(
-        _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture, ownBytes: Int = 0
+        _ message: UnsafeRawBufferPointer, number: Int64, deadline: Instant = .distantFuture, ownBytes: Int = 0,
+        kind: PostKind = .free
     ) {
         guard number > last else { return }
         bytes.append(message)
         add(
             Entry(
                 number: number, end: firstByte + bytes.count, isShared: false, ownBytes: Int32(clamping: ownBytes),
-                deadline: deadline), message.count)
+                kind: kind, deadline: deadline), message.count)
     }
 
     /// The same without a copy, for a large message that the sender holds as well.
@@ -55,14 +71,16 @@ package struct KeptMessages: ~Copyable, Sendable {
         shared[number] = message
         let end = firstByte + bytes.count
         add(
-            Entry(number: number, end: end, isShared: true, ownBytes: 0, deadline: .distantFuture), message.count)
+            Entry(number: number, end: end, isShared: true, ownBytes: 0, kind: .free, deadline: .distantFuture),
+            message.count)
     }
 
     @inline(__always)
     private mutating func add(_ entry: Entry, _ length: Int) {
         last = entry.number
         entries.append(entry)
-        count += 1
+        if entry.kind != .ofProtocol { count += 1 }
+        countOfAll += 1
         byteCount += length
     }
 
@@ -78,7 +96,7 @@ package struct KeptMessages: ~Copyable, Sendable {
         bytes.letGo()
         entries.removeAll()
         shared = [:]
-        (firstByte, count, byteCount, last) = (0, 0, 0, 0)
+        (firstByte, count, countOfAll, byteCount, last) = (0, 0, 0, 0, 0)
     }
 
     /// The peer has all messages up to this number.
@@ -93,7 +111,7 @@ package struct KeptMessages: ~Copyable, Sendable {
             if entry.isShared, let message = shared.removeValue(forKey: entry.number) {
                 byteCount -= message.count
             }
-            if !entry.isDropped { count -= 1 }
+            if !entry.isDropped { leaves(entry) }
         }
         byteCount -= end - firstByte
         bytes.removeFirst(end - firstByte)
@@ -104,25 +122,34 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// Drops the messages that need not be sent any more, wherever they are in the order.
     /// - Returns: how many.
-    package mutating func drop(where isUnwanted: (_ number: Int64, _ length: Int, _ deadline: Instant) -> Bool) -> Int {
+    package mutating func drop(
+        where isUnwanted: (_ number: Int64, _ length: Int, _ deadline: Instant, _ kind: PostKind) -> Bool
+    ) -> Int {
         let before = count
         var start = firstByte
         for index in 0..<entries.count {
             let entry = entries[index]
             let length = shared[entry.number]?.count ?? entry.end - start
             start = entry.end
-            guard !entry.isDropped, isUnwanted(entry.number, length, entry.deadline) else { continue }
+            guard !entry.isDropped, isUnwanted(entry.number, length, entry.deadline, entry.kind)
+            else { continue }
             entries[index].isDropped = true
-            count -= 1
+            leaves(entry)
         }
-        if count == 0 { release(through: last) }
+        if isEmpty { release(through: last) }
         return before - count
+    }
+
+    private mutating func leaves(_ entry: Entry) {
+        countOfAll -= 1
+        if entry.kind != .ofProtocol { count -= 1 }
     }
 
     /// The numbers of the kept messages, up to this one.
     package func numbers(through number: Int64) -> [Int64] {
         var numbers: [Int64] = []
-        for index in 0..<entries.count where entries[index].number <= number && !entries[index].isDropped {
+        for index in 0..<entries.count
+        where entries[index].number <= number && !entries[index].isDropped && entries[index].kind != .ofProtocol {
             numbers.append(entries[index].number)
         }
         return numbers
@@ -131,6 +158,12 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// A kept message.
     /// - Parameter ownBytes: how many of its last bytes are for peers that run this library only.
     package typealias Kept = (number: Int64, message: Bytes, ownBytes: Int)
+
+    /// Whether the message of that number is kept.
+    package func keeps(_ number: Int64) -> Bool {
+        let index = firstIndex(after: number - 1)
+        return index < entries.count && entries[index].number == number
+    }
 
     /// All kept messages.
     package var messages: [Kept] {
@@ -141,17 +174,23 @@ package struct KeptMessages: ~Copyable, Sendable {
 
     /// The first kept message with a higher number; nil if there is none.
     package func message(after number: Int64) -> Kept? {
-        var (low, high) = (0, entries.count)
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].number > number { high = middle } else { low = middle + 1 }
-        }
-        while low < entries.count, entries[low].isDropped { low += 1 }
+        let low = firstIndex(after: number)
         guard low < entries.count else { return nil }
         let entry = entries[low]
         if let message = shared[entry.number] { return (entry.number, message, 0) }
         let start = low > 0 ? entries[low - 1].end : firstByte
         let message = UnsafeRawBufferPointer(rebasing: bytes.bytes[start - firstByte..<entry.end - firstByte])
         return (entry.number, Bytes(copying: message), Int(entry.ownBytes))
+    }
+
+    /// Where the first kept message with a higher number is; the count if there is none.
+    private func firstIndex(after number: Int64) -> Int {
+        var (low, high) = (0, entries.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].number > number { high = middle } else { low = middle + 1 }
+        }
+        while low < entries.count, entries[low].isDropped { low += 1 }
+        return low
     }
 }

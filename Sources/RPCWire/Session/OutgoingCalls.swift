@@ -57,10 +57,16 @@ package struct OutgoingCalls: Sendable {
         package let persistence: Persistence
         /// The length of its message, without the end.
         package let length: Int
+        /// Whether it names an object that only this session knows. Then it never goes to another session.
+        package let isBound: Bool
 
         @inlinable
-        package init(_ handle: CallHandle, length: Int, deadline: Instant, _ persistence: Persistence = .waits) {
+        package init(
+            _ handle: CallHandle, length: Int, deadline: Instant, _ persistence: Persistence = .waits,
+            isBound: Bool = false
+        ) {
             (self.handle, self.length, self.deadline, self.persistence) = (handle, length, deadline, persistence)
+            self.isBound = isBound
         }
     }
 
@@ -87,7 +93,8 @@ package struct OutgoingCalls: Sendable {
         /// The same, and the session is lost. The call may run twice, and has begun anew.
         var mayHaveRun = false
 
-        var isLost: Bool { mayHaveArrived && call.persistence != .waitsAndRepeats }
+        /// Whether it ends with its session.
+        var isLost: Bool { call.isBound || mayHaveArrived && call.persistence != .waitsAndRepeats }
         var removed: Removed {
             Removed(
                 id: id, handle: call.handle, wasSent: place != nil || mayHaveArrived || mayHaveRun,
@@ -176,7 +183,8 @@ package struct OutgoingCalls: Sendable {
     }
 
     /// A channel is gone after `sent` bytes, and its session is lost. Removes the calls of which a byte had left, except those
-    /// that may run twice. The others wait again under new numbers, as if they had been refused.
+    /// that may run twice, and those that are bound to the session. The others wait again under new numbers, as if they had been
+    /// refused.
     package mutating func lost(
         channel: Int, sent: UInt64
     ) -> (removed: [Removed], renumbered: [(id: Int64, handle: CallHandle)]) {
@@ -213,7 +221,8 @@ package struct OutgoingCalls: Sendable {
         }
     }
 
-    /// Another session begins. Removes the calls that may have arrived in the former one and may not run twice.
+    /// Another session begins. Removes the calls that may have arrived in the former one and may not run twice, and those that
+    /// are bound to it.
     package mutating func restarted() -> [Removed] {
         let removed = removeAll { $0.place == nil && $0.isLost }
         for index in entries.indices where entries[index]?.place == nil { entries[index]?.beginAnew() }
@@ -222,6 +231,9 @@ package struct OutgoingCalls: Sendable {
 
     /// The session ends. Removes all calls.
     package mutating func removeAll() -> [Removed] { removeAll { _ in true } }
+
+    /// Whether a call is bound to its session; false if it has ended.
+    func isBound(_ id: Int64) -> Bool { index(of: id).flatMap { entries[$0]?.call.isBound } ?? false }
 
     /// The calls that wait to be sent, in the order in which they were made.
     package var waiting: [(id: Int64, handle: CallHandle)] {

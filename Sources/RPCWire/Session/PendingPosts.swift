@@ -30,14 +30,23 @@ package struct PendingPosts: ~Copyable {
     var isEmpty: Bool { kept.isEmpty }
 
     /// Keeps a post until it can be given to a channel, or, if there is none, until its deadline.
-    mutating func keep(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, until deadline: Instant) {
-        kept.keep(message, number: number, deadline: deadline, ownBytes: ownBytes)
+    mutating func keep(
+        _ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, until deadline: Instant, kind: PostKind = .free
+    ) {
+        kept.keep(message, number: number, deadline: deadline, ownBytes: ownBytes, kind: kind)
+    }
+
+    /// Whether the post of that number is kept, or may still be acknowledged.
+    func keeps(_ number: Int64) -> Bool {
+        kept.keeps(number) || unsettled.values.contains { $0.first ?? .max <= number && $0.last ?? 0 >= number }
     }
 
     /// A post is sent now.
     /// - Parameter isKept: whether the peer will acknowledge it.
-    mutating func send(_ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, isKept: Bool) {
-        if isKept { kept.keep(message, number: number, ownBytes: ownBytes) }
+    mutating func send(
+        _ message: UnsafeRawBufferPointer, ownBytes: Int, number: Int64, isKept: Bool, kind: PostKind = .free
+    ) {
+        if isKept { kept.keep(message, number: number, ownBytes: ownBytes, kind: kind) }
         given(number)
     }
 
@@ -56,7 +65,7 @@ package struct PendingPosts: ~Copyable {
     /// - Parameter longest: how long a message to the peer may be.
     mutating func dropUnwanted(at now: Instant, longest: Int) -> Int {
         // A post that was sent and is not acknowledged belongs to the session, which goes on: it has no deadline any more.
-        let dropped = kept.drop { number, length, deadline in
+        let dropped = kept.drop { number, length, deadline, _ in
             deadline <= now && number > lastInTime || length > longest
         }
         lost += dropped
@@ -108,9 +117,11 @@ package struct PendingPosts: ~Copyable {
         return lost
     }
 
-    /// Another session begins. Posts that may have arrived in the former one are lost, because no post is sent twice.
+    /// Another session begins. Posts that may have arrived in the former one are lost, because no post is sent twice. So are those
+    /// that are bound to it.
     mutating func restarted() -> LostPosts {
-        let lost = LostPosts(unacknowledged: kept.release(through: lastGiven))
+        let unacknowledged = kept.release(through: lastGiven)
+        let lost = LostPosts(unsent: kept.drop { $3 != .free }, unacknowledged: unacknowledged)
         self.lost += lost.count
         return lost
     }

@@ -48,6 +48,7 @@ package struct LimitDescription: Sendable {
         .init(.maximumUnknownCancels, .count(\.maximumUnknownCancels), "cancellations of no call in ten seconds"),
         .init(.maximumMetadataEntries, .count(\.maximumMetadataEntries), "keys in the metadata of a call"),
         .init(.maximumMetadataBytes, .bytes(\.maximumMetadataBytes), "of keys and values in the metadata of a call"),
+        .init(.maximumReferences, .count(\.maximumReferences), "objects of one session by reference"),
         .init(.firstByteTime, .time(\.firstByteTime), "until the first byte of a connection", endsAtZero: true),
         .init(.frameTime, .time(\.frameTime), "from first to last byte of a message", endsAtZero: true),
         .init(.idleTime, .time(\.idleTime), "without a request", endsAtZero: true),

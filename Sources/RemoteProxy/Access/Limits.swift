@@ -54,6 +54,9 @@ public struct Limits: Sendable {
     /// message around them does not count. A call with a deeper argument never runs and is answered with `.invalidArguments`.
     /// More than 1,024 counts as 1,024. This library sends 512 levels at most.
     package var maximumDepth = 512
+    /// How many objects one session may have by reference at a time, in either direction. A call that would give it another one
+    /// fails with `.busy`.
+    public var maximumReferences = 10_000
     /// How many objects one session may hold at a time. Further holds are refused with `.busy`. Zero allows none.
     public var maximumHolds = 1_000
 
@@ -106,6 +109,8 @@ public struct Limits: Sendable {
     /// How many keys the metadata of a call may have, and how many bytes all keys and values together.
     package var maximumMetadataEntries = 16
     package var maximumMetadataBytes = 4_096
+    /// How many objects one message may name by reference.
+    package var maximumReferencesInMessage = Message.mostNamed
     /// How many bytes, and how many lines, the headers of one message may have.
     package var maximumHeaderBlock = 8_192
     package var maximumHeaderLines = 64

@@ -50,6 +50,8 @@ final class ExportedMethod: Sendable {
                     "the result of \(signature.wireName) is nested deeper than a message may be (maximumDepth)",
                     outcome: .executed), .executed
             )
+        case let result as UnencodableResult where result.error is RPCError:
+            ((result.error as? RPCError)?.after(.executed) ?? result.error, .executed)
         default:
             // The error came from the object, which had begun.
             (error, .executed)

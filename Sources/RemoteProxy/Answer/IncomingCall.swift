@@ -40,8 +40,8 @@ struct IncomingCall {
         return arguments
     }
 
-    /// Of the session over which the call came.
-    private var context: CodingContext { worker._withUnsafeGuaranteedRef { $0.context } }
+    /// Of the message with the arguments, and of the answer.
+    private var context: CodingContext { worker._withUnsafeGuaranteedRef { .passUnretained($0) } }
 
     private func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 

@@ -30,7 +30,7 @@ struct IncomingRequest: ~Copyable, Sendable {
         _ request: Request, id: RPCIdentifier?, object: consuming ExportedObject, method: consuming ExportedMethod,
         link: Link,
         slot: Int, deadline: Instant, metadata: CallMetadata?, served: ServedRequest?, batch: BatchReply?,
-        arrived: Instant
+        objects: NamedObjects?, arrived: Instant
     ) {
         (params, chunk) = request.keptParams
         self.id = id
@@ -39,7 +39,9 @@ struct IncomingRequest: ~Copyable, Sendable {
         self.link = link
         self.slot = slot
         self.deadline = deadline
-        extras = metadata == nil && served == nil && batch == nil ? nil : RequestExtras(metadata, served, batch)
+        extras =
+            metadata == nil && served == nil && batch == nil && objects == nil
+            ? nil : RequestExtras(metadata, served, batch, objects)
         self.arrived = arrived
     }
 
@@ -49,6 +51,8 @@ struct IncomingRequest: ~Copyable, Sendable {
     var served: ServedRequest? { extras?.served }
     /// Takes the answer if the request came in a batch.
     var batch: BatchReply? { extras?.batch }
+    /// The objects that the request lists, until its arguments have been read.
+    var objects: NamedObjects? { extras?.objects }
 
     /// The scope that calls made by the subject inherit.
     var scope: CallScope {
@@ -64,7 +68,10 @@ struct IncomingRequest: ~Copyable, Sendable {
     /// The deadline for those calls; nil for a post, whose end no caller awaits.
     var inheritedDeadline: Instant? { method.isPost || deadline == .distantFuture ? nil : deadline }
 
-    mutating func argumentsAreRead() { chunk = nil }
+    mutating func argumentsAreRead() {
+        chunk = nil
+        if let extras, extras.objects != nil { extras.objects = nil }
+    }
 
     /// Called before a long wait: copies a small text, so as not to keep the large chunk that it came in.
     mutating func waitsForLong() {
@@ -73,12 +80,14 @@ struct IncomingRequest: ~Copyable, Sendable {
     }
 }
 
-private final class RequestExtras: Sendable {
+/// `@unchecked Sendable`: moves with its request, and only the code that has the request changes it.
+private final class RequestExtras: @unchecked Sendable {
     let metadata: CallMetadata?
     let served: ServedRequest?
     let batch: BatchReply?
+    var objects: NamedObjects?
 
-    init(_ metadata: CallMetadata?, _ served: ServedRequest?, _ batch: BatchReply?) {
-        (self.metadata, self.served, self.batch) = (metadata, served, batch)
+    init(_ metadata: CallMetadata?, _ served: ServedRequest?, _ batch: BatchReply?, _ objects: NamedObjects?) {
+        (self.metadata, self.served, self.batch, self.objects) = (metadata, served, batch, objects)
     }
 }

@@ -26,6 +26,21 @@ struct WireName: @unchecked Sendable {
         method = (part(0..<start), part(end + 1..<name.count))
         object = part(start + 1..<end)
     }
+
+    /// The handle of an object by reference, which is named `#` and a number; nil for any other name.
+    var handle: Int64? {
+        guard let object, object.first == UInt8(ascii: "#"), (2...19).contains(object.count) else { return nil }
+        var handle: Int64 = 0
+        for byte in object.dropFirst() {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10, handle > 0 || digit > 0 else { return nil }
+            handle = handle * 10 + Int64(digit)
+        }
+        return handle
+    }
+
+    /// The service, of a name that names an object.
+    var service: UnsafeRawBufferPointer { object == nil ? .empty : method.first }
 }
 
 /// Names are the same if they have the same bytes in UTF-8. Looking one up takes as long as hashing it, however many there are.
@@ -103,7 +118,12 @@ struct NameTable<Value> {
     private func next(_ place: Int) -> Int { (place + 1) & (slots.count - 1) }
 }
 
+extension NameTable: Sendable where Value: Sendable {}
+
 extension String {
+    /// Whether these are its bytes in UTF-8.
+    func isEqual(_ name: UnsafeRawBufferPointer) -> Bool { withBytes { $0.hasEqualBytes(name) } }
+
     fileprivate func withBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         var text = self
         return text.withUTF8 { body(UnsafeRawBufferPointer($0)) }

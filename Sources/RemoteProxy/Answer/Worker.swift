@@ -5,7 +5,7 @@ import RPCWire
 import Synchronization
 
 /// `@unchecked Sendable`: touched on the loop's thread only, except for what is atomic.
-final class Worker: @unchecked Sendable {
+final class Worker: CodedMessage, @unchecked Sendable {
     let runner: RequestRunner
     @exclusivity(unchecked) var task: Task<Void, Never>?
     /// The task's address, as the task itself finds it.
@@ -18,10 +18,19 @@ final class Worker: @unchecked Sendable {
     /// The request that runs. Only this task touches it, even when the loop has gone on without this task.
     @exclusivity(unchecked) var place = RequestPlace()
 
-    init(of runner: RequestRunner) { self.runner = runner }
+    init(of runner: RequestRunner) {
+        self.runner = runner
+        super.init(madeBy: nil)
+    }
 
-    /// Of the session that the request in its place belongs to.
-    var context: CodingContext { place.isFree ? .none : .passUnretained(place.request.link) }
+    override var requester: Requester? { place.isFree ? nil : place.request.link.requester }
+    override var session: SessionObjects? { place.isFree ? nil : place.request.link.objects }
+    override var refusal: RPCError? {
+        place.isFree || place.request.batch == nil
+            ? nil
+            : RPCError(.invalidRequest, "an answer in a batch cannot name objects; call alone", outcome: .executed)
+    }
+    override var arrived: NamedObjects? { place.isFree ? nil : place.request.objects }
 
     /// The request that runs, and its number, for code that its subject runs in the worker's own task. Nil in any other task, and
     /// for a request without a number.

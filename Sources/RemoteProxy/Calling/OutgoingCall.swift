@@ -9,18 +9,19 @@ import Synchronization
 ///
 /// `@unchecked Sendable`: the caller alone touches the call before it is handed to the requester, and after the requester has
 /// resumed the caller. In between, the requester's lock guards all of it.
-final class OutgoingCall: @unchecked Sendable {
+final class OutgoingCall: CodedMessage, @unchecked Sendable {
     /// The message without its end. The id and the time left are added when a connection takes it.
     let message = JSONOutput()
     /// The message when it is large and a channel has it as well. Then `message` is empty.
     var given: Bytes?
     /// What is written behind the arguments for a peer that runs this library.
     var metadata: CallMetadata?
-    /// The length of the message without its end, in bytes. Twelve are for the name of the metadata's member.
+    /// The length of the message without its end, in bytes, at most. Twelve are for the name of each member.
     var count: Int {
-        let count = given?.count ?? message.count
-        guard let metadata else { return count }
-        return count + metadata.text.utf8.count + 12
+        var count = given?.count ?? message.count
+        if let metadata { count += metadata.text.utf8.count + 12 }
+        if let named { count += named.all.count * 21 + 12 }
+        return count
     }
     /// When the caller stops waiting. Until the call begins: the deadline that it inherits from its scope.
     var deadline = Instant.distantFuture
@@ -115,6 +116,7 @@ final class OutgoingCall: @unchecked Sendable {
         end = nil
         if origin.task != 0 { origin = CallOrigin() }
         isCancelled = false
+        forgetObjects()
     }
 }
 
@@ -174,6 +176,8 @@ struct CallReply {
     let number: Int64
     /// Nil once it has been moved into the call.
     var end: CallEnd?
+    /// The objects that it lists; nil if it lists none.
+    var objects: NamedObjects?
     /// The caller; nil until the call has been found.
     var waiter: Waiter?
 }

@@ -31,7 +31,7 @@ public struct _RemoteCall {
     }
 
     /// Of the message that the arguments are written into, and of the reply.
-    var context: CodingContext { requester._withUnsafeGuaranteedRef { .passUnretained($0) } }
+    var context: CodingContext { call._withUnsafeGuaranteedRef { .passUnretained($0) } }
 
     func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws -> Result {
         defer { extendLifetime(json) }
@@ -59,6 +59,10 @@ public struct _RemoteCall {
     @inline(never)
     func notEncoded(_ error: any Error, _ signature: MethodSignature) -> any Error {
         requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        if var error = error as? RPCError {
+            error.method = signature.wireName
+            return error.thrownByProxy
+        }
         let reason = (error as? EncodingError)?.explanation ?? "\(error)"
         var failure = RPCError(
             .invalidArguments, "the arguments of \(signature.wireName) cannot be encoded: \(reason)",

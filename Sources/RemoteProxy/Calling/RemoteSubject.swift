@@ -13,6 +13,18 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     let object: String?
     /// Keeps the connection up; kept for as long as calls can be made through this subject.
     let owner: (any AnyObject & Sendable)?
+    /// The object, if the other end has given it by reference.
+    let reference: RemoteReference?
+
+    init(requester: Requester, service: String, object: String?, owner: (any AnyObject & Sendable)?) {
+        (self.requester, self.service, self.object, self.owner) = (requester, service, object, owner)
+        reference = nil
+    }
+
+    init(to reference: RemoteReference, of service: String, through requester: Requester) {
+        (self.requester, self.service, self.reference) = (requester, service, reference)
+        (object, owner) = (reference.name, requester.owner)
+    }
 
     /// Makes a call for a subject around this one. A proxy without such subjects makes the call itself, in the same way.
     /// `Method._call` does not come back here, since `_remoteCall` is never nil.
@@ -41,7 +53,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         let call = newCall(post.signature, in: .current)
         do {
-            var writer = _ArgumentWriter(call.message, in: .passUnretained(requester))
+            var writer = _ArgumentWriter(call.message, in: .passUnretained(call))
             try post.coding.write(arguments, &writer)
             writer.writeEnd()
         } catch {
@@ -59,6 +71,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     /// A call in the scope of the running task, with its message written up to the arguments.
     private func newCall(_ signature: MethodSignature, in scope: CallScope?) -> OutgoingCall {
         let call = requester.newCall(in: scope)
+        if let reference { call.target = reference.session }
         call.open(signature, to: object(in: scope))
         return call
     }

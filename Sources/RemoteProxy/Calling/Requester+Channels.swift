@@ -3,19 +3,23 @@
 import JSONCodec
 import RPCSockets
 import RPCWire
+import Synchronization
 
 extension Requester {
     /// Called when a connection is ready: what waited goes out over it, in the order in which the calls were made. On the loop.
     func attach(_ route: Route, of link: Link, _ beginning: CallerHalf.Beginning) {
         let now = loop.now
         var former: Link?
+        var settled: [NamedObjects] = []
         let isOpen = feed { state in
             guard let effects = state.half.attach(route.number, beginning, at: now) else { return nil }
             state.route = route
             if state.link !== link { former = state.link }
+            settled = state.objects.begin(beginning) { link.objects }
             state.link = link
             return effects
         }
+        withExtendedLifetime(settled) {}
         former?.end("the other end does not know it any more")
         // Also sends messages that the channel has queued on its own.
         if isOpen { route.channel.flush() } else { route.channel.abort() }
@@ -57,12 +61,36 @@ extension Requester {
     /// Called when there is no way back to the session of a link. Its calls that may have arrived get no answer any more. On
     /// the loop.
     func linkEnded(_ link: Link, _ why: String) {
+        var settled: [NamedObjects] = []
         feed { state in
             guard state.link === link, state.route == nil else { return nil }
             state.link = nil
+            settled = state.objects.end()
             return state.half.sessionEnded(why)
         }
+        withExtendedLifetime(settled) {}
     }
+
+    /// Tells the other end which of its objects this one needs no more. Called on any thread, once the other end can be told.
+    @inline(never)
+    func giveBack() {
+        let (session, most) = state.withLock { state in
+            (state.route?.listsObjects == true ? state.link?.objects : nil, state.half.frameLimit / 64)
+        }
+        guard let session else { return }
+        owesObjects.store(false, ordering: .relaxed)
+        while case let released = session.takeReleased(min(Self.mostGivenBack, max(1, most - 2))), !released.isEmpty {
+            let call = newCall(in: nil)
+            call.target = session
+            MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
+            // Numbers cannot fail to encode.
+            try? call.message.encode(released.map { [$0.handle, Int64($0.count)] })
+            guard send(post: call, isForSession: true) else { return session.putBack(released) }
+        }
+    }
+
+    /// How many objects are given back in one message.
+    private static let mostGivenBack = 500
 
     /// The link that new calls belong to. It may have lost its channel, and go on over the next one.
     var link: Link? { state.withLock { $0.link } }
@@ -73,6 +101,12 @@ extension Requester {
 extension Requester {
     /// Asks the half a question, or tells it something that has no effects.
     func ask<Answer>(_ question: (inout CallerHalf) -> Answer) -> Answer { state.withLock { question(&$0.half) } }
+
+    /// What keeps the connection up, for a proxy that is to keep it up too. Set once.
+    var owner: (any AnyObject & Sendable)? {
+        get { state.withLock { $0.owner } }
+        set { state.withLock { $0.owner = newValue } }
+    }
 
     /// Has `dial` called whenever a call waits and there is no connection.
     func whenConnectionWanted(_ dial: @escaping @Sendable () -> Void) {
@@ -131,7 +165,9 @@ extension Requester {
         var lost = 0
         var link: Link?
         var ending: [Route] = []
+        var settled: [NamedObjects] = []
         feed { state in
+            settled = state.objects.end()
             let effects = state.half.end(because: why)
             lost = state.half.lostPosts
             ending = state.retired
@@ -140,6 +176,7 @@ extension Requester {
             (state.route, state.retired, state.onSettled) = (nil, [], nil)
             return effects
         }
+        withExtendedLifetime(settled) {}
         for route in ending {
             route.sayGoodbye()
             route.channel.close()

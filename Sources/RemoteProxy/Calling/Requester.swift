@@ -4,6 +4,7 @@
 import JSONCodec
 import RPCSockets
 package import RPCWire
+import Synchronization
 
 /// A connection, as a requester uses it.
 struct Route: Sendable {
@@ -18,6 +19,8 @@ struct Route: Sendable {
     }
 
     var peerRunsLibrary: Bool { version > 0 }
+    /// Whether the other end understands lists of objects, and gives objects back.
+    var listsObjects: Bool { version >= Hello.withObjects }
     /// Whether the other end passes all metadata on.
     var peerPassesAllOn: Bool { version == Hello.oldest }
 
@@ -43,6 +46,8 @@ package final class Requester: Sendable {
         var isFlushPromised = false
         /// Due at `half.wakesAt`.
         var timer: (any LoopTimer)?
+        /// Keeps the connection up; nil at an end that listens.
+        weak var owner: (any AnyObject & Sendable)?
         var onWanted: (@Sendable () -> Void)?
         /// Called when no post is pending any more. Set when the requester takes no more calls and posts.
         var onSettled: (@Sendable () -> Void)?
@@ -50,6 +55,7 @@ package final class Requester: Sendable {
         var onClosed: [Int: @Sendable () -> Void] = [:]
         var lastWatch = 0
         var supported = SupportedMethods()
+        var objects = ObjectsUnderWay()
         /// What the account has been told of the pending calls and posts.
         var reported = ReportedBytes()
     }
@@ -62,6 +68,13 @@ package final class Requester: Sendable {
     let log: @Sendable (LogRecord) -> Void
     let state: Lock<State>
     let spareCalls = SpareCalls()
+    /// The objects of this end that others have been given.
+    let ownObjects = OwnObjects()
+    /// How many of them the other end may have at a time, and how many one message may name.
+    let mostReferences: Int
+    let mostNamed: Int
+    /// Whether objects are to be given back to the other end.
+    let owesObjects = Atomic(false)
     /// What is kept at this end for the other one.
     package let account: SessionAccount
 
@@ -74,6 +87,8 @@ package final class Requester: Sendable {
             frameSize: settings.limits.maximumFrameSize, waitsForConnection: settings.waitsForConnection)
         state = Lock(State(half: half))
         timeout = settings.timeout.nanoseconds
+        mostReferences = settings.limits.maximumReferences
+        mostNamed = min(settings.limits.maximumReferencesInMessage, Message.mostNamed)
         log = context.log
         account = SessionAccount(settings.traffic, mostKept: settings.limits.maximumBytesInFlight)
     }
@@ -86,7 +101,7 @@ package final class Requester: Sendable {
 extension Requester {
     /// A call in the scope of the running task, with an empty message.
     func newCall(in scope: CallScope? = .current) -> OutgoingCall {
-        let call = spareCalls.take()
+        let call = spareCalls.take(for: self)
         if let scope { call.inherit(scope, for: self) }
         return call
     }
@@ -123,6 +138,8 @@ extension Requester {
         let isOnLoop = visit.isOnLoop
         let now = loop.now
         call.begin(at: now, timeout)
+        // What was let go before the call is given back before it.
+        if owesObjects.load(ordering: .relaxed) { giveBack() }
         // No lock is needed yet: only this thread knows the call before it is in the table.
         call.waiter = waiter
         var failure: CallFailure?
@@ -147,9 +164,15 @@ extension Requester {
         _ call: OutgoingCall, at now: Instant, isOnLoop: Bool, _ failure: inout CallFailure?, _ state: inout State
     ) -> AfterSending {
         let (id, isSent): (Int64, Bool)
+        let bound = call.boundSession
+        if let bound, bound.isOver || bound !== state.link?.objects {
+            failure = .objectGone
+            return AfterSending()
+        }
         let due = state.half.wakesAt
         switch state.half.call(
-            .init(call.handle, length: call.count, deadline: call.deadline, call.persistence),
+            .init(
+                call.handle, length: call.count, deadline: call.deadline, call.persistence, isBound: bound != nil),
             isCrowded: state.route?.channel.isCrowded == true, at: now)
         {
         case .success(let begun): (id, isSent) = begun
@@ -163,6 +186,7 @@ extension Requester {
         var after = AfterSending(wantsConnection: true)
         if isSent, let route = state.route {
             dispatch(call, id, over: route, at: now, state.link, &state.half)
+            if let objects = call.named { state.leave(objects, as: id, over: route) }
             after = flushing(route, atOnce: isOnLoop || state.half.pendingCalls == 1, &state)
         }
         if state.half.wakesAt < due { after.wakeAt = call.deadline }
@@ -176,13 +200,22 @@ extension Requester {
         var answers = 0
         var toFlush: (any MessageChannel)?
         var stray: Int64?
+        // Kept until the lock is free: what goes away with them may need it.
+        var settled: [NamedObjects] = []
         let finished = state.withLock { state -> [Route] in
+            defer { if !state.objects.areNone { settled += state.objects.settle(by: state.half) } }
             for index in replies.indices {
                 if let handle = state.half.replied(to: replies[index].number, over: channel),
                     let call = OutgoingCall.with(handle)
                 {
                     answers += 1
-                    replies[index].waiter = call._withUnsafeGuaranteedRef { $0.finish(replies[index].end.take()) }
+                    if !state.objects.areNone, channel == state.route?.number {
+                        settled += state.objects.arrived(through: replies[index].number)
+                    }
+                    replies[index].waiter = call._withUnsafeGuaranteedRef { call in
+                        if let objects = replies[index].objects { call.answerLists(objects) }
+                        return call.finish(replies[index].end.take())
+                    }
                 } else if replies[index].number < 1 || replies[index].number > state.half.lastNumber {
                     stray = replies[index].number
                 }
@@ -197,6 +230,7 @@ extension Requester {
         } else {
             resume(replies)
         }
+        withExtendedLifetime(settled) {}
         toFlush?.flush()
         finish(finished)
         return (answers, stray)
@@ -272,30 +306,48 @@ extension Requester {
 extension Requester {
     /// Sends a post. Without a connection, keeps it in its place among the messages that wait for one.
     /// - Parameter method: the method that the log names if the post is refused; nil for a message that no program has made.
-    func send(post call: OutgoingCall, of method: MethodSignature? = nil) {
+    /// - Parameter isForSession: whether the post has no deadline and ends with its session only.
+    /// - Returns: false if the post was refused.
+    @discardableResult
+    func send(post call: OutgoingCall, of method: MethodSignature? = nil, isForSession: Bool = false) -> Bool {
         call.begin(at: loop.now, timeout)
+        if isForSession { call.deadline = .distantFuture }
+        if !isForSession, owesObjects.load(ordering: .relaxed) { giveBack() }
         // The flush is left to the end of the turn only on the loop: elsewhere the caller may go on for long.
         let isOnLoop = loop.isCurrent
         let message = call.message
         let open = message.count
+        let objects = call.named
+        if let objects { MessageWriter.write(objects: objects.listed, in: message) }
         if let metadata = call.metadata { MessageWriter.write(metadata, in: message) }
+        let bound = call.boundSession
+        let kind: PostKind = isForSession ? .ofProtocol : bound == nil ? .free : .ofSession
         var refusal: CallFailure?
+        var isAccepted = false
         var untoldRefusals = 0
         let after = state.withLock { state -> AfterSending in
             let route = state.route
             defer { tellBytes(&state) }
+            if let bound, bound.isOver || bound !== state.link?.objects {
+                if method != nil, state.half.countRefusal(.objectGone) { refusal = .objectGone }
+                return AfterSending()
+            }
             switch account.isOverdrawn
                 ? .failure(.noRoomInAll)
                 : state.half.post(
                     message.bytes, ownBytes: message.count - open, until: call.deadline,
-                    isCrowded: route?.channel.isCrowded == true, peerRunsLibrary: route?.peerRunsLibrary == true)
+                    isCrowded: route?.channel.isCrowded == true, peerRunsLibrary: route?.peerRunsLibrary == true,
+                    kind: kind)
             {
             case .success((let number, let isSent)):
+                isAccepted = true
+                if let objects { state.objects.keep(objects, ofPost: number) }
                 untoldRefusals = state.half.takeUntoldRefusals()
                 guard let route else { return AfterSending(wantsConnection: true) }
                 guard isSent else { return AfterSending() }
                 if !route.peerRunsLibrary { message.truncate(to: open) }
                 dispatch(post: message, number, over: route)
+                if let objects { state.leave(objects, as: number, over: route) }
                 return flushing(route, atOnce: isOnLoop, &state)
             case .failure(let failure):
                 if method != nil, state.half.countRefusal(failure) { refusal = failure }
@@ -308,11 +360,17 @@ extension Requester {
         tell(untoldRefusals: untoldRefusals)
         spareCalls.give(call)
         perform(after)
+        return isAccepted
     }
 
     /// Called when the other end has all posts up to this number that it was given over this channel.
     func acknowledged(posts number: Int64, over channel: Int) {
-        feed { $0.half.acknowledged(posts: number, over: channel) }
+        var arrived: [NamedObjects] = []
+        feed { state in
+            if channel == state.route?.number { arrived = state.objects.arrived(through: number) }
+            return state.half.acknowledged(posts: number, over: channel)
+        }
+        withExtendedLifetime(arrived) {}
     }
 
     private func tell(untoldRefusals count: Int) {
@@ -342,6 +400,7 @@ extension Requester {
         if let metadata = call.metadata, route.peerRunsLibrary {
             MessageWriter.write(route.peerPassesAllOn ? metadata.passedOn : metadata, in: message)
         }
+        if let objects = call.named, route.listsObjects { MessageWriter.write(objects: objects.listed, in: message) }
         let inside = route.version >= Hello.withTransfers ? call.origin.place?.number(over: link) : nil
         MessageWriter.closeRequest(
             id: id, timeout: timeLeft(for: call, over: route, at: now), inside.map { .inside($0) } ?? .none,
@@ -428,6 +487,8 @@ extension Requester {
         var touched: [any MessageChannel] = []
         var finished: [Route] = []
         var onSettled: (@Sendable () -> Void)?
+        var settled: [NamedObjects] = []
+        defer { withExtendedLifetime(settled) {} }
         let effects = state.withLock { state -> CallerEffects? in
             guard let effects = event(&state) else { return nil }
             touched = send(effects, at: now, &state)
@@ -436,6 +497,7 @@ extension Requester {
             }
             finished = state.take(effects.finished)
             tellBytes(&state)
+            settled += state.objects.settle(by: state.half)
             if effects.isSettled { swap(&onSettled, &state.onSettled) }
             return effects
         }
@@ -498,10 +560,12 @@ extension Requester {
                 case .call(let handle, let id):
                     guard let call = OutgoingCall.with(handle)?.takeUnretainedValue() else { continue }
                     dispatch(call, id, over: route, at: now, state.link, &state.half)
+                    if let objects = call.named { state.leave(objects, as: id, over: route) }
                 case .post(let message, let number):
                     output.removeAll()
                     message.withUnsafeBytes { output.append($0) }
                     dispatch(post: output, number, over: route)
+                    if let objects = state.objects.ofPost(number) { state.leave(objects, as: number, over: route) }
                 }
             }
         }
@@ -522,6 +586,11 @@ extension Requester {
 }
 
 extension Requester.State {
+    /// A message that names objects leaves under this number.
+    fileprivate mutating func leave(_ named: NamedObjects, as number: Int64, over route: Route) {
+        objects.leave(named, as: number, in: link?.objects, isListed: route.listsObjects)
+    }
+
     fileprivate func route(numbered number: Int) -> Route? {
         if let route, route.number == number { return route }
         return retired.first { $0.number == number }

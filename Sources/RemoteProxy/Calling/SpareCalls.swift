@@ -15,9 +15,10 @@ final class SpareCalls: Sendable {
     deinit { atHand.load(ordering: .acquiring)?.release() }
 
     /// A call with an empty message.
-    func take() -> OutgoingCall {
+    /// - Parameter requester: has these calls.
+    func take(for requester: Requester) -> OutgoingCall {
         if let call = atHand.exchange(nil, ordering: .acquiring) { return call.takeRetainedValue() }
-        return others.withLock { $0.popLast() } ?? OutgoingCall()
+        return others.withLock { $0.popLast() } ?? OutgoingCall(madeBy: requester)
     }
 
     /// Takes a call back. No other code may have a reference to it.

@@ -51,6 +51,7 @@ public final class RPCClient: Sendable, CustomReflectable {
         reconnector = Reconnector(dialer, configuration, exports: exports, chance: chance)
         requester = reconnector.requester
         if let fault = dialer.fault { reconnector.close(because: fault) }
+        requester.owner = self
     }
 
     deinit { close() }

@@ -48,7 +48,7 @@ final class WeakObject<Service: Sendable>: Sendable {
 
     /// - Parameter object: an instance of a class that conforms to the service. Only its dynamic type shows that.
     convenience init(unseen object: AnyObject) {
-        let reference = Reference(object)
+        let reference = WeakInstance(object)
         self.init {
             guard let object = reference.object as? Service else { throw _ObjectIsGone() }
             return object
@@ -64,7 +64,7 @@ final class WeakObject<Service: Sendable>: Sendable {
 }
 
 /// `@unchecked Sendable`: the object is a service, which is `Sendable`, and the reference never changes.
-private final class Reference: @unchecked Sendable {
+private final class WeakInstance: @unchecked Sendable {
     weak let object: AnyObject?
 
     init(_ object: AnyObject) { self.object = object }

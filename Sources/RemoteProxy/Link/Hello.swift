@@ -19,6 +19,7 @@ enum SystemMethod {
     static let goodbye = "rpc.goodbye"
     static let supports = "rpc.supports"
     static let hold = "rpc.hold"
+    /// Gives objects back: `[[handle, count], …]`. With other parameters it ends a hold.
     static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
     /// No name is longer, in bytes.
@@ -33,10 +34,11 @@ struct Hello: Codable {
     }
 
     /// The version that this end speaks of what ends agree on beyond JSON-RPC. Version 1 passes all metadata on. Version 3 has
-    /// transfers, and calls that say inside which call they are made. A later version is welcome: it learns from the answer that
+    /// transfers, and calls that say inside which call they are made. Version 4 has objects by reference. A later version is welcome: it learns from the answer that
     /// this end speaks an earlier one.
-    static let newest = 3
+    static let newest = 4
     static let withTransfers = 3
+    static let withObjects = 4
     static let oldest = 1
 
     /// The newest version that the sender speaks. Nil means the first one.

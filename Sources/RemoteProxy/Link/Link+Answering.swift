@@ -23,6 +23,17 @@ extension Link {
         start(method, of: object, for: request, in: batch)
     }
 
+    /// The same for a request that lists objects.
+    func accept(_ request: Request, naming handles: [Int64], in batch: BatchReply?) {
+        guard isNew(request) else { return refuseRepeated(request, in: batch) }
+        // Kept until the request has been dealt with; if it is refused, they are given back.
+        let named = objects.arrived(handles)
+        guard let (object, method) = methods.method(named: request.methodName, in: context.exports) else {
+            return acceptOther(request, naming: named, in: batch)
+        }
+        start(method, of: object, for: request, naming: named, in: batch)
+    }
+
     /// Answers a request that cannot be read. It counts as received, so that the other end does not send it again.
     func refuse(_ request: Request, with error: ErrorObject, in batch: BatchReply?) {
         overran(error.limit)
@@ -30,23 +41,59 @@ extension Link {
         answer(request.id, with: error, in: batch)
     }
 
-    /// Accepts a request that names no export: it is for a held object, or for the protocol itself.
-    private func acceptOther(_ request: Request, in batch: BatchReply?) {
+    /// Accepts a request that names no export: it is for an object by reference, for a held object, or for the protocol itself.
+    private func acceptOther(_ request: Request, naming named: NamedObjects? = nil, in batch: BatchReply?) {
+        if let handle = WireName(request.methodName).handle {
+            return accept(request, to: handle, naming: named, in: batch)
+        }
         let name = request.method
+        if peerListsObjects, request.id == nil, request.shortName == SystemMethod.release, let params = request.params,
+            takeBack(params)
+        {
+            return
+        }
         if name.count <= String.longestCompared {
             // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
             if HeldObjects.mayHold(name), let (object, method) = held.method(named: name, for: request.params) {
-                return start(method, of: object, for: request, in: batch)
+                return start(method, of: object, for: request, naming: named, in: batch)
             }
             if request.isSystem { return accept(system: request, in: batch) }
         }
         answer(request.id, with: .unknown(name, exports, isOwnEnd: peerRunsLibrary), in: batch)
     }
 
+    /// Accepts a request for an object of this end that the other end was given.
+    private func accept(_ request: Request, to handle: Int64, naming named: NamedObjects?, in batch: BatchReply?) {
+        let name = WireName(request.methodName)
+        guard let object = objects.object(handle), object.index.service.name.isEqual(name.service) else {
+            let service = String(decoding: name.service, as: UTF8.self)
+            return answer(request.id, with: ErrorObject(.noSuchObject(service, handle)), in: batch)
+        }
+        guard let method = object.index.method(named: name.method) else {
+            return answer(request.id, with: .unknown(request.method, exports, isOwnEnd: peerRunsLibrary), in: batch)
+        }
+        start(method, of: object, for: request, naming: named, in: batch)
+    }
+
+    /// Handles `rpc.release`: the other end gives objects back. False for other parameters than `[[handle, count], …]`.
+    private func takeBack(_ params: Bytes) -> Bool {
+        guard let list = try? [[Int64]](json: params) else { return false }
+        var isExact = true
+        let released = list.compactMap { pair -> (handle: Int64, count: Int)? in
+            guard pair.count == 2, pair[1] > 0, let count = Int(exactly: pair[1]) else {
+                isExact = false
+                return nil
+            }
+            return (pair[0], count)
+        }
+        if !objects.released(released) || !isExact { countStrayRelease() }
+        return true
+    }
+
     /// Judges a request. Then begins it, holds it back, or refuses it.
     func start(
         _ method: consuming ExportedMethod, of object: consuming ExportedObject, for request: Request,
-        in batch: BatchReply?
+        naming named: NamedObjects? = nil, in batch: BatchReply?
     ) {
         let id = request.id
         var metadata: CallMetadata?
@@ -69,7 +116,8 @@ extension Link {
             if half.isNextDue(deadline) { setDeadlineTimer() }
             let incoming = IncomingRequest(
                 request, id: id, object: object, method: method, link: self, slot: slot, deadline: deadline,
-                metadata: metadata, served: method.isPost ? nil : served(request), batch: batch, arrived: now)
+                metadata: metadata, served: method.isPost ? nil : served(request), batch: batch, objects: named,
+                arrived: now)
             if let limit { holdBack(incoming, limit) } else { begin(incoming) }
         case .busy(let limit): answer(id, with: .busy(limit, of: settings.limits), in: batch)
         case .draining: answer(id, with: .draining, in: batch)
@@ -221,9 +269,15 @@ extension Link {
         admission.ended(&half)
         if half.life.isOver, half.calls.count == 0 { allRequestsHaveRun() }
         answered()
-        if let failure { write(failure, stop, to: request, in: output) } else { MessageWriter.closeResult(in: output) }
+        let named = failure == nil ? worker.named : nil
+        if worker.named != nil { worker.named = nil }
+        if let failure { write(failure, stop, to: request, in: output) } else { close(output, naming: named) }
         guard let id = request.id else { return }
-        if output.count > half.frameLimit { writeTooLarge(request, in: output) }
+        if output.count > half.frameLimit {
+            writeTooLarge(request, in: output)
+        } else if let named {
+            objects.gives(named)
+        }
         if output.count > LargeBlocks.smallestKept {
             sendLarge(output, to: id, in: request.batch)
         } else {
@@ -232,6 +286,13 @@ extension Link {
             let isLast = !request.method.isPost
             send(output.bytes, to: id, in: request.batch, isLast: isLast)
         }
+    }
+
+    /// Ends a result. If it names objects, it lists them.
+    @inline(__always)
+    private func close(_ output: JSONOutput, naming named: NamedObjects?) {
+        if let named, peerListsObjects { MessageWriter.write(objects: named.listed, in: output) }
+        MessageWriter.closeResult(in: output)
     }
 
     @inline(never)

@@ -1,6 +1,7 @@
 // The connections that serve a link, one after another: how one begins to serve it, how it is replaced, and how it ends. On the loop.
 
 import RPCWire
+import Synchronization
 
 extension Link {
     package typealias Owner = @Sendable (any MessageChannel, ChannelEvent) -> Void
@@ -49,6 +50,9 @@ extension Link {
     /// know.
     @inline(__always)
     var peerRunsLibrary: Bool { connection?.version ?? 0 > 0 }
+
+    /// Whether the other end lists the objects that its messages name.
+    var peerListsObjects: Bool { half.listsObjects }
 
     /// Whether this end says hello, and so expects an answer to it.
     var saysHello: Bool { !isAccepted && settings.saysHello }
@@ -111,6 +115,7 @@ extension Link {
         var isResumed = false
         if case .resumed = beginning { isResumed = true }
         tellOwner(.ready(isResumed: isResumed))
+        if requester.owesObjects.load(ordering: .relaxed) { requester.giveBack() }
     }
 
     /// Takes the connection over from a fresh link, and sends again what the other end lacks by its progress.

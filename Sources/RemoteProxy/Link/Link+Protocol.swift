@@ -49,6 +49,7 @@ extension Link {
             }
             refuse(request, with: error, in: batch)
             if request.id == nil { reportReceipts() }
+        case .naming(let message, let objects): accept(message, naming: objects, in: batch, size: size)
         case .invalid(let id, let error):
             overran(error.limit)
             answer(id, with: error, in: batch)
@@ -56,6 +57,26 @@ extension Link {
         case .refused(let error): refuseText(error)
         case .ignored(let why): log(LogRecord(.warning, "ignored a message from \(address): \(why)"))
         }
+    }
+
+    /// Handles a message that lists objects.
+    @inline(never)
+    private func accept(_ message: Message, naming handles: [Int64], in batch: BatchReply?, size: Int?) {
+        // The member may mean something else to a peer that does not know of objects.
+        guard peerListsObjects else { return accept(message, in: batch, size: size) }
+        switch message {
+        case .request(let request) where !request.isTransfer:
+            accept(request, naming: handles, in: batch)
+            if request.id == nil { reportReceipts() }
+        case .result(let number?, let value) where number > 0:
+            countReply(size, isPong: false)
+            replies.append(CallReply(number: number, end: .result(value), objects: objects.arrived(handles)))
+        default:
+            // It is not run, so the objects are given back.
+            if case .unreadable(let request, _) = message, isNumberedNext(request) { _ = objects.arrived(handles) }
+            accept(message, in: batch, size: size)
+        }
+        if objects.owesTooMany { endBroken("gives objects and does not take them back") }
     }
 
     private func accept(_ messages: [Message]) {
@@ -249,6 +270,7 @@ extension Link {
     private func speaks(_ version: Int) {
         connection?.version = version
         half.hasTransfers = version >= Hello.withTransfers
+        half.listsObjects = version >= Hello.withObjects
         _ = connection?.channel.admits(.greeted)
     }
 
@@ -313,6 +335,7 @@ extension Link {
     /// A message of a peer that has not proved its identity. All that such a peer may do is log in.
     func receivedLocked(_ message: Message) {
         switch message {
+        case .naming(let message, _): return receivedLocked(message)
         case .request(let request):
             switch request.shortName {
             case SystemMethod.hello, SystemMethod.authenticate: accept(system: request, in: nil)

@@ -28,14 +28,14 @@ extension Link {
     @inline(__always)
     func received(_ message: consuming Message, size: Int) {
         switch message {
-        case .request, .batch, .unreadable:
+        case .request, .batch, .unreadable, .naming(.request, _), .naming(.unreadable, _):
             guard mayBegin || passesWaiting(message) else {
                 keepWaiting(message, size: size)
                 return learnFromFirstMessage()
             }
         // Their sender may wait for an answer, and must take the earlier ones first.
         case .invalid, .refused: if isOutputCrowded { return keepWaiting(message, size: size) }
-        case .result, .failure, .ignored: break
+        case .result, .failure, .ignored, .naming: break
         }
         accept(message, size: size)
         learnFromFirstMessage()
@@ -93,6 +93,7 @@ extension Link {
     private func passesWaiting(_ message: Message) -> Bool {
         switch message {
         case .request(let request): passesWaiting(request)
+        case .naming(let message, _): passesWaiting(message)
         case .batch(let messages): !isOutputCrowded && messages.allSatisfy { passesWaiting($0) }
         // An unreadable request is counted by its number, in its order.
         case .unreadable(let request, _): request.isTransfer && half.hasTransfers

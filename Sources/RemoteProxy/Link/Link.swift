@@ -4,6 +4,7 @@
 
 package import RPCSockets
 package import RPCWire
+import Synchronization
 
 /// What the links of a client share, or the links on one loop of a server.
 package struct LinkContext: Sendable {
@@ -38,6 +39,8 @@ package final class Link: @unchecked Sendable {
         var entry: TokenList.Entry?
         /// Nil until it is asked for.
         var watch: SessionWatch?
+        /// Nil until it is asked for.
+        var objects: SessionObjects?
     }
 
     let context: LinkContext
@@ -147,6 +150,36 @@ extension Link {
     }
 }
 
+// MARK: objects by reference
+
+extension Link {
+    /// The objects that the ends of the session have of each other. Callable from any thread.
+    var objects: SessionObjects {
+        shared.withLock { shared in
+            if let known = shared.objects { return known }
+            // Ends with the link, so the link is kept until then.
+            let objects = SessionObjects(most: settings.limits.maximumReferences) { [self] in
+                requester.owesObjects.store(true, ordering: .relaxed)
+                loop.submit { self.giveBackSoon() }
+            }
+            shared.objects = objects
+            return objects
+        }
+    }
+
+    /// How long objects that are not needed any more wait for a call with which they can be given back.
+    private static let longestKept = Duration.milliseconds(50)
+
+    /// Has objects given back soon, even if no call is made. On the loop.
+    private func giveBackSoon() {
+        guard !half.life.isOver, objects.waits(true) else { return }
+        loop.schedule(at: loop.now.advanced(by: Self.longestKept)) { [self] in
+            _ = objects.waits(false)
+            if requester.owesObjects.load(ordering: .relaxed) { requester.giveBack() }
+        }
+    }
+}
+
 // MARK: outliving channels; on the loop
 
 extension Link {
@@ -228,6 +261,11 @@ extension Link {
                 stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
             }
         }
+        let objects = shared.withLock { shared in
+            defer { shared.objects = shared.objects ?? .ended }
+            return shared.objects
+        }
+        objects?.end()
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
         watch.end()
     }
@@ -291,6 +329,17 @@ extension Link {
         channel?.stopReading(because: why)
         end(why)
         channel?.abort()
+    }
+
+    /// Counts that the other end has given back what it was not given. Logged once for each session.
+    func countStrayRelease() {
+        settings.traffic?.count { $0.strays += 1 }
+        guard !admission.hasToldOfStray else { return }
+        admission.hasToldOfStray = true
+        log(
+            LogRecord(
+                .warning,
+                "ignored that an object was given back that the other end has not. Logged once for each session"))
     }
 
     /// Logs that the other end has answered a call that it was never sent. Once for each session; all are counted.

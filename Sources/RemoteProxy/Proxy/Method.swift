@@ -33,6 +33,20 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
             invoke: invoke)
     }
 
+    /// For a result that is sent as another type, such as an object as a `Reference`.
+    public convenience init<Wire: Codable & SendableMetatype>(
+        _ _name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
+        sent: @escaping @Sendable (Result) -> Wire, received: @escaping @Sendable (Wire) -> Result,
+        invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+    ) {
+        self.init(
+            _name, of: service, parameters: parameters, result: result, effect: effect, coding: coding,
+            results: ResultCoding(
+                read: { received(try decodeJSON(Wire.self, from: $0, isKnownUTF8: true, in: $1)) },
+                write: { try $1.encode(sent($0), in: $2) }), invoke: invoke)
+    }
+
     /// Chosen only for a result that is not `Codable`. With it the compiler prints one error, which says what to do.
     @_disfavoredOverload
     @available(
@@ -159,7 +173,8 @@ extension Method {
         remote.end()
         let (requester, call) = (remote.requester, remote.call)
         let (end, mayHaveRun) = call._withUnsafeGuaranteedRef { ($0.takeEnd(), $0.mayHaveRun) }
-        requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) }
+        // The result is read with what the call knows.
+        defer { requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) } }
         switch end {
         case .result(let json): return try remote.read(json, results, of: signature)
         case .failure(let error): throw remote.error(error.thrown(by: service), of: signature, mayHaveRun).thrownByProxy

@@ -54,6 +54,8 @@ final class ServiceIndex: Sendable {
     let clash: String?
     private let makeMethod: @Sendable (Int) -> ExportedMethod?
     private let methods: Lock<[ExportedMethod?]>
+    /// The positions by the names on the wire.
+    private let places: NameTable<Int>
 
     init(
         _ service: _ServiceDescription, _ type: Any.Type, _ signatures: [MethodSignature], positions: [String: Int],
@@ -62,7 +64,15 @@ final class ServiceIndex: Sendable {
         (self.service, self.type, self.signatures, self.positions) = (service, type, signatures, positions)
         (self.clash, self.makeMethod) = (clash, makeMethod)
         wireNames = signatures.map(\.wireName)
+        var places = NameTable<Int>()
+        for (position, name) in wireNames.enumerated() { places.add(position, named: name) }
+        self.places = places
         methods = Lock(Array(repeating: nil, count: signatures.count))
+    }
+
+    /// The method of that wire name, without an object.
+    func method(named name: NameParts) -> ExportedMethod? {
+        places.value(name).flatMap { method(at: $0) }
     }
 
     /// The method at a position, which is made on its first use and is the same for all objects.

@@ -37,6 +37,9 @@ private func check(_ message: Message) {
         checkJSON(value)
         checkAnswer(number.map { .integer($0) } ?? .null, ErrorObject(code: 1, message: "", data: value))
     case .failure(let number, let error): checkAnswer(number.map { .integer($0) } ?? .null, error)
+    case .naming(let message, let objects):
+        require((1...Message.mostNamed).contains(objects.count), "\(objects.count) objects")
+        check(message)
     case .batch(let messages):
         require((1...20).contains(messages.count), "a batch of \(messages.count)")
         messages.forEach(check)

@@ -9,7 +9,7 @@ import Testing
         #expect(
             Envelope.Name.allCases.map(\.text) == [
                 "jsonrpc", "method", "params", "id", "result", "error", "timeout", "number", "inside",
-                "transfer", "metadata",
+                "transfer", "metadata", "objects",
             ])
         #expect(Envelope.Name.allCases.allSatisfy { "\($0)" == $0.text })
     }

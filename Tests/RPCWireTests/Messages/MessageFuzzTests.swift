@@ -45,6 +45,7 @@ import Testing
         case .invalid(let id, let error): checkAnswer(id, error)
         case .unreadable(let request, let error): checkAnswer(request.id ?? .null, error)
         case .refused(let error): checkAnswer(.null, error)
+        case .naming(let message, _): check(message)
         case .batch(let messages): messages.forEach(check)
         case .request, .result, .failure, .ignored: break
         }

@@ -26,6 +26,7 @@ private func text(_ message: Message) -> String {
     case .result(let number, let value): "result \(text(number)) \(value)"
     case .failure(let number, let error):
         "failure \(text(number)) \(error.code) \(error.message)" + (error.data.map { " \($0)" } ?? "")
+    case .naming(let message, let objects): "\(text(message)) naming \(objects)"
     case .batch(let messages): "batch of \(messages.count)"
     case .unreadable(let request, let error):
         "unreadable \(request.id.map(text) ?? "notification") \(request.method) \(error.code) \(error.message)"

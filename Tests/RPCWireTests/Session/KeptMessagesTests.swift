@@ -43,7 +43,7 @@ import Testing
         var kept = KeptMessages()
         keep("one", 1, in: &kept)
         for number in 2...5 { keep("two", Int64(number), in: &kept) }
-        #expect(kept.drop { number, _, _ in number > 1 } == 4)
+        #expect(kept.drop { number, _, _, _ in number > 1 } == 4)
         #expect((kept.count, kept.byteCount) == (1, 15))
         kept.release(through: 1)
         #expect((kept.count, kept.byteCount) == (0, 0))
@@ -87,14 +87,14 @@ import Testing
         {
             if number == 5 { kept.keep(shared: Bytes(text), number: number) } else { keep(text, number, in: &kept) }
         }
-        #expect(kept.drop { _, length, _ in length > 5 } == 2)
-        #expect(kept.drop { _, length, _ in length > 5 } == 0)
+        #expect(kept.drop { _, length, _, _ in length > 5 } == 2)
+        #expect(kept.drop { _, length, _, _ in length > 5 } == 0)
         #expect(texts(kept) == ["one", "three"])
         #expect(kept.numbers(through: 2) == [1] && kept.numbers(through: 9) == [1, 3])
         #expect(kept.count == 2)
         #expect(kept.release(through: 2) == 1)
         #expect(texts(kept) == ["three"])
-        #expect(kept.drop { _, _, _ in true } == 1)
+        #expect(kept.drop { _, _, _, _ in true } == 1)
         #expect((kept.count, kept.byteCount) == (0, 0))
         keep("six", 6, in: &kept)
         #expect(texts(kept) == ["six"])

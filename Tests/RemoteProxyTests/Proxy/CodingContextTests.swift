@@ -1,4 +1,4 @@
-// Arguments and results know, while they are coded, which end's calls or which session they belong to.
+// Arguments and results know, while they are coded, which message they belong to.
 
 import JSONCodec
 import RPCSockets
@@ -25,7 +25,7 @@ private struct Witness: Codable, Sendable {
     }
 
     private static func note(_ what: String, _ object: AnyObject?) {
-        let whose = object is Requester ? "for a call" : object is Link ? "in a session" : "for none"
+        let whose = object is OutgoingCall ? "for a call" : object is Worker ? "in a session" : "for none"
         met.withLock { $0.append("\(what) \(whose)") }
     }
 }

@@ -1,11 +1,11 @@
 // Random numbers that repeat, so that a failure found by chance is found again.
 
-struct SeededRandom: RandomNumberGenerator {
+package struct SeededRandom: RandomNumberGenerator {
     private var state: UInt64
 
-    init(seed: UInt64) { state = seed }
+    package init(seed: UInt64) { state = seed }
 
-    mutating func next() -> UInt64 {
+    package mutating func next() -> UInt64 {
         state &+= 0x9E37_79B9_7F4A_7C15
         let mixed = (state ^ (state >> 30)) &* 0xBF58_476D_1CE4_E5B9
         return mixed ^ (mixed >> 27)

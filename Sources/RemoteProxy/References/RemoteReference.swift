@@ -1,0 +1,17 @@
+// An object of the other end that this end has been given. All proxies for it share one of these.
+
+/// An object of the other end, known by its handle in one session. When the last proxy for it is gone, the other end is told that
+/// it need not keep the object for this one.
+final class RemoteReference: Sendable {
+    let session: SessionObjects
+    let handle: Int64
+
+    init(_ handle: Int64, in session: SessionObjects) { (self.handle, self.session) = (handle, session) }
+
+    deinit { session.forget(self) }
+
+    /// The name of the object in calls.
+    var name: String { Self.name(handle) }
+
+    static func name(_ handle: Int64) -> String { "#\(handle)" }
+}

@@ -1,0 +1,212 @@
+// Which objects each of two ends has of the other in one session: how often they were given, and what is to be given back. Exact,
+// because a session delivers each message once.
+
+import RPCSockets
+import RPCWire
+
+/// The objects that cross one session, in both directions.
+final class SessionObjects: Sendable {
+    /// An object of this end.
+    fileprivate struct Given {
+        let object: ExportedObject
+        /// In how many messages that the other end has, or will have, and has not given back.
+        var count: Int
+    }
+
+    /// An object of the other end.
+    fileprivate struct Taken {
+        weak var reference: RemoteReference?
+        /// In how many messages it came.
+        var count: Int
+    }
+
+    fileprivate struct State {
+        var given: [Int64: Given] = [:]
+        var taken: [Int64: Taken] = [:]
+        /// What the other end is to be told: handles of its objects, and how many messages with each have been dealt with.
+        var released: [Int64: Int] = [:]
+        var isOver = false
+        /// Whether it is known that there is something to give back.
+        var isTold = false
+        /// Whether a time is set at which they are given back.
+        var isWaiting = false
+        /// Called on any thread when there is something to give back, once until it is taken. Nil when the session is over.
+        var onRelease: (@Sendable () -> Void)?
+    }
+
+    private let state: Lock<State>
+
+    /// How many objects of the other end this one takes.
+    private let most: Int
+
+    init(most: Int, onRelease: @escaping @Sendable () -> Void) {
+        self.most = most
+        state = Lock(State(onRelease: onRelease))
+    }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+    /// How many objects of this end the other one has.
+    var givenCount: Int { state.withLock { $0.given.count } }
+    /// How many objects of the other end this one has.
+    var takenCount: Int { state.withLock { $0.taken.count } }
+
+    // MARK: objects of this end
+
+    /// A message leaves in this session. The other end has the objects that the message names until it gives them back.
+    func gives(_ objects: NamedObjects) {
+        state.withLock { state in
+            if state.isOver { return }
+            for object in objects.own {
+                state.given[Int64(object.number), default: Given(object: object, count: 0)].count += 1
+            }
+        }
+    }
+
+    /// The message will not arrive after all, or not under the same number. The caller keeps the objects until this returns.
+    func takesBack(_ objects: NamedObjects) {
+        state.withLock { state in
+            for object in objects.own { _ = state.give(Int64(object.number), back: 1) }
+        }
+    }
+
+    /// The object that the other end calls by that handle; nil if it was given none, or has given it back.
+    func object(_ handle: Int64) -> ExportedObject? { state.withLock { $0.given[handle]?.object } }
+
+    /// The other end gives objects back.
+    /// - Returns: whether it was given all of them as often.
+    func released(_ objects: [(handle: Int64, count: Int)]) -> Bool {
+        // Objects go away outside the lock: what they do then may need it.
+        var gone: [ExportedObject] = []
+        var isExact = true
+        state.withLock { state in
+            for (handle, count) in objects {
+                guard let known = state.given[handle] else {
+                    isExact = false
+                    continue
+                }
+                gone.append(known.object)
+                if !state.give(handle, back: count) { isExact = false }
+            }
+        }
+        withExtendedLifetime(gone) {}
+        return isExact
+    }
+
+    // MARK: objects of the other end
+
+    /// A message has come that lists these handles. Returns the objects, which the message keeps while it is dealt with.
+    func arrived(_ handles: [Int64]) -> NamedObjects {
+        let objects = NamedObjects()
+        let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
+            if state.isOver { return nil }
+            for handle in handles {
+                if handle > 0 {
+                    if state.taken.count < most || state.taken[handle] != nil {
+                        objects.add(.theirs(state.take(handle, in: self)))
+                    } else {
+                        state.released[handle, default: 0] += 1
+                        objects.isIncomplete = true
+                    }
+                } else if let object = state.given[-handle]?.object {
+                    objects.add(.own(object))
+                }
+            }
+            return state.tell()
+        }
+        onRelease?()
+        return objects
+    }
+
+    /// Whether the other end lets far more objects wait to be given back than it may have given.
+    var owesTooMany: Bool { state.withLock { $0.released.count > 2 * most } }
+
+    /// The last proxy for an object of the other end is gone.
+    func forget(_ reference: RemoteReference) {
+        var successor: RemoteReference?
+        let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
+            guard let taken = state.taken[reference.handle] else { return nil }
+            // If another reference has taken the place of this one, it gives back what came for both. Released outside the lock:
+            // it may be the last one by then.
+            successor = taken.reference
+            guard successor == nil else { return nil }
+            state.taken[reference.handle] = nil
+            state.released[reference.handle, default: 0] += taken.count
+            return state.tell()
+        }
+        withExtendedLifetime(successor) {}
+        onRelease?()
+    }
+
+    /// Notes whether a time is set at which objects are given back. False if that is known.
+    func waits(_ isWaiting: Bool) -> Bool {
+        state.withLock { state in
+            defer { state.isWaiting = isWaiting }
+            return state.isWaiting != isWaiting
+        }
+    }
+
+    /// Takes out what the other end is to be told, at most so many handles.
+    func takeReleased(_ most: Int) -> [(handle: Int64, count: Int)] {
+        state.withLock { state in
+            let released = state.released.prefix(most).map { (handle: $0.key, count: $0.value) }
+            for (handle, _) in released { state.released[handle] = nil }
+            if state.released.isEmpty { state.isTold = false }
+            return released
+        }
+    }
+
+    /// Puts back what could not be sent. It is told again.
+    func putBack(_ released: [(handle: Int64, count: Int)]) {
+        let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
+            if state.isOver { return nil }
+            for (handle, count) in released { state.released[handle, default: 0] += count }
+            state.isTold = false
+            return state.tell()
+        }
+        onRelease?()
+    }
+
+    /// The session is over: neither end has anything of the other any more.
+    func end() {
+        let old = state.withLock { state in
+            defer { state = State(isOver: true) }
+            return state
+        }
+        withExtendedLifetime(old) {}
+    }
+
+    /// Of a session that is over, and has never had any.
+    static let ended: SessionObjects = {
+        let objects = SessionObjects(most: 0) {}
+        objects.end()
+        return objects
+    }()
+}
+
+extension SessionObjects.State {
+    /// What is to be called, outside the lock.
+    fileprivate mutating func tell() -> (@Sendable () -> Void)? {
+        guard !released.isEmpty, !isTold else { return nil }
+        isTold = true
+        return onRelease
+    }
+
+    /// - Returns: whether the object was given as often.
+    fileprivate mutating func give(_ handle: Int64, back count: Int) -> Bool {
+        guard let known = given[handle] else { return false }
+        if known.count > count { given[handle]?.count -= count } else { given[handle] = nil }
+        return known.count >= count
+    }
+
+    fileprivate mutating func take(_ handle: Int64, in session: SessionObjects) -> RemoteReference {
+        if let known = taken[handle]?.reference {
+            taken[handle]?.count += 1
+            return known
+        }
+        // The count of one that is just going away passes to this one.
+        let count = (taken[handle]?.count ?? 0) + 1
+        let reference = RemoteReference(handle, in: session)
+        taken[handle] = SessionObjects.Taken(reference: reference, count: count)
+        return reference
+    }
+}

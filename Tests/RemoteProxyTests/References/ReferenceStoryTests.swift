@@ -1,0 +1,37 @@
+// Stories of objects by reference, one for each seed. A failure names the seed that brings it back:
+//
+//     REMOTEPROXY_SEED=17 swift test --filter "Stories of references"
+
+import Foundation
+import TestSupport
+import Testing
+
+@Suite struct `Stories of references` {
+    private static func number(_ name: String) -> Int? {
+        ProcessInfo.processInfo.environment[name].flatMap { Int($0) }
+    }
+
+    private static let seed = number("REMOTEPROXY_SEED")
+    private static let count = number("REMOTEPROXY_INTERLEAVINGS") ?? 1_000
+    private static let first = number("REMOTEPROXY_FIRST_SEED") ?? 0
+
+    @Test func `leave nothing behind, and take nothing away that is needed`() async throws {
+        let result = try await handedOver { answer in
+            Thread.detachNewThread {
+                var steps = 0
+                for seed in Self.seed.map({ $0...$0 }) ?? Self.first...Self.first + Self.count - 1 {
+                    let story = ReferenceStory(seed: UInt64(seed))
+                    let faults = story.play()
+                    steps += story.steps
+                    if Self.seed != nil { print(story.trace.joined(separator: "\n")) }
+                    if !faults.isEmpty {
+                        return answer("REMOTEPROXY_SEED=\(seed): \(faults.joined(separator: "; "))")
+                    }
+                }
+                print("references: \(Self.count) stories, \(steps) steps")
+                answer("")
+            }
+        }
+        #expect(result == "")
+    }
+}
