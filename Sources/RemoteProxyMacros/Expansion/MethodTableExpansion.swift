@@ -1,5 +1,4 @@
-// Writes the method table, and the typed methods with the functions that read and write their arguments. The client, the server
-// and every local proxy use them.
+// Writes the method table, and the typed methods. The client, the server and every local proxy use them.
 
 /// Writes the part of a proxy that describes its methods.
 struct MethodTableExpansion {
@@ -79,38 +78,18 @@ struct MethodTableExpansion {
         let proxy = [
             (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
         ]
+        let coding = CodingExpansion(requirement)
         let facts = ([facts(of: requirement)] + (requirement.isPost ? proxy : [])).map { $0 + "," }
         return """
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
-            \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(requirement.result == nil ? "" : Self.ruleOfResults)
-                \(facts + coding(of: requirement))) {
+            \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(coding.ruleOfResult)
+                \(facts + coding.arguments)) {
                 \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }
             """
     }
-
-    /// How the arguments are read and written.
-    private func coding(of requirement: Requirement) -> [String] {
-        let parameters = requirement.parameters
-        // With its type, so that a result that is refused causes no second error here.
-        let type = "RemoteProxy._ArgumentCoding<\(requirement.argumentType)>"
-        if parameters.isEmpty { return ["coding: \(type).none"] }
-        let read = parameters.map { "let \($0.spelling): \($0.type.spelling) = try $0.next();" }
-        let names = parameters.map(\.spelling).joined(separator: ", ")
-        let all = parameters.count == 1 ? names : "(\(names))"
-        let write = requirement.values(of: "$0").map { "try $1.write(\($0))" }
-        return [
-            "coding: \(type)(", "    read: { \(read.joined(separator: " ")) return \(all) },",
-            "    write: { \(write.joined(separator: "; ")) })",
-        ]
-    }
-
-    /// The compiler shows the line that this ends when the type of a result is refused.
-    private static let ruleOfResults =
-        "  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. "
-        + "Objects and proxies do not travel."
 
     /// The name of the method, and what discovery tells about it.
     private func facts(of requirement: Requirement) -> String {
