@@ -209,5 +209,27 @@ enum AcceptedSource {
         @Service protocol Wide: Mixed, Quiet { func wide() async throws }
         @Service public protocol WidePost: Sendable { func sent(_ x: Int) async }
         @Service public protocol WideOpen: WidePost { func open(_ x: Int) async throws -> Int }
+
+        @Service protocol Book: Sendable {
+            func parent() async throws -> any Book
+            func parts() async throws -> [String: [any Book]]
+            func put(_ book: (any Book)?, into shelf: any Shelf)
+        }
+        @Service protocol Shelf: Sendable {
+            func book(_ title: String) async throws -> (any Book)?
+            func lend(_ book: any Book, to inner: any Outer.Inner) async throws
+            var books: [any Book] { get async throws }
+            var newest: (any Client.Book)? { get async throws }
+            @ReadOnly var views: [[String: any View]?] { get async throws }
+            func put(_ `in`: any Book, `for`: [any Book]?, init: (any Book)?)
+            func put(_ books: [String: any Book])
+            func put(later books: [[any Book]]) async
+            func put(_ books: [any Book], by reader: Int?) async throws -> [any Book]?
+            func sort(_ books: [Swift.Int: [UserID: (any Book)?]], _ more: [[any Book]?]) async throws -> [[any Book]]
+            func named(_ a: any `class`, _ b: (any (Book)), _ c: any Client.`class`) async throws -> any `class`
+            @MainActor func show(_ view: any View)
+            @discardableResult func store(_ `say hello`: [any Outer.Inner]) async throws -> [UserID: any Outer.Inner]
+            func enclosed(_ books: Set<Int>, _ reference: Reference<BookProxy>) async throws -> [Reference<Outer.InnerProxy>]
+        }
         """#
 }

@@ -45,10 +45,11 @@ struct CompilationTests {
     }
 
     @Test func `what is refused is refused once, at its place, and nothing else is wrong`() async throws {
-        var source = "import RemoteProxy\nprotocol Greeter {}\nstruct Overflow: Error {}\n"
+        var source = "import RemoteProxy\nprotocol Greeter {}\nprotocol Waiter {}\nstruct Overflow: Error {}\n"
+        source += "struct Page<Item>: Codable { struct Kind: Codable {} }\n"
         source += "struct MethodName: Codable {}\nstruct ProxiedService: Codable {}\n"
         var expected: [String] = []
-        for (number, refusal) in RefusalTests.members.filter(\.isSwift).enumerated() {
+        for (number, refusal) in (RefusalTests.members + Refusal.objects).filter(\.isSwift).enumerated() {
             source += "@Service\nprotocol P\(number): Sendable {\n    \(refusal.member)\n}\n"
             source += "func use(_ p: P\(number)Proxy) { export(p) }\n"
             let line = source.split(separator: "\n", omittingEmptySubsequences: false).count - 3

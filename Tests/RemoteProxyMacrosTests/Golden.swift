@@ -65,7 +65,7 @@ enum Golden {
                 static let service = RemoteProxy._ServiceDescription("Calculator", errors: ["ArithmeticFailure": ArithmeticFailure.self])
 
                 /// `add(_:to:)` of Calculator.
-                public static let add = RemoteProxy.Method<any Calculator, (a: Int, b: [Int?]), Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
+                public static let add = RemoteProxy.Method<any Calculator, (a: Int, b: [Int?]), Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Instead of an object or a proxy, write 'any' and the service.
                     "add", of: service, parameters: ["a": "Int", "b": "[Int?]"], result: "Int",
                     coding: RemoteProxy._ArgumentCoding<(a: Int, b: [Int?])>(
                         read: { let a: Int = try $0.next(); let b: [Int?] = try $0.next(); return (a, b) },
@@ -96,7 +96,7 @@ enum Golden {
                 }
 
                 /// `total` of Calculator.
-                public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Objects and proxies do not travel.
+                public static let total = RemoteProxy.Method<any Calculator, Swift.Void, Int>(  // A result is Codable and Sendable ('nonisolated' in a module isolated to the main actor). Instead of a Result, throw. Instead of an object or a proxy, write 'any' and the service.
                     "total", of: service, result: "Int", effect: .readOnly,
                     coding: RemoteProxy._ArgumentCoding<Swift.Void>.none) {
                     (service: any Calculator, _: Swift.Void) async throws -> Int in

@@ -168,9 +168,6 @@ struct Refusal: CustomTestStringConvertible {
             "func add(_ a: some Codable)", at: "a",
             "parameter 'a' of 'add' cannot be opaque: both ends must know the type; name a concrete type"),
         .init(
-            "func add(_ a: any Greeter)", at: "a",
-            "parameter 'a' of 'add' is 'any Greeter': objects cannot be sent by reference yet; name a Codable type"),
-        .init(
             "func add(_ a: Codable & Sendable)", at: "a",
             "parameter 'a' of 'add' cannot be a composition of protocols; name a concrete type"),
         .init(
@@ -206,7 +203,7 @@ struct Refusal: CustomTestStringConvertible {
             "@Service cannot read this; a service consists of functions and properties without bodies"),
     ]
 
-    @Test(arguments: members)
+    @Test(arguments: members + Refusal.objects)
     func `a requirement that cannot be remote is refused with one message at its place`(_ refusal: Refusal) {
         let expanding = Expanding(
             """

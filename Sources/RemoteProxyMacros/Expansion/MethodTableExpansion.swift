@@ -84,7 +84,7 @@ struct MethodTableExpansion {
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(coding.ruleOfResult)
-                \(facts + coding.arguments)) {
+                \(facts + coding.arguments)) {\(coding.ruleOfLastArgument)
                 \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }

@@ -34,7 +34,7 @@ struct ProtocolModel {
     var plainName: String { SwiftName.plain(name) }
     /// The service's name on the wire.
     var wireName: String { attribute.name ?? plainName }
-    var proxyName: String { SwiftName.spelled(plainName + "Proxy") }
+    var proxyName: String { Self.proxyName(of: name) }
     /// The type of the objects that a proxy stands for. `& Swift.Sendable` changes nothing if an inherited protocol is Sendable.
     var service: String { "any \(name)" + (isSendable ? "" : " & Swift.Sendable") }
     /// The access modifier of the proxy's members. Narrower access is that of the proxy, and needs no modifier.
@@ -51,6 +51,13 @@ struct ProtocolModel {
     static func isReserved(_ name: String) -> Bool {
         memberTypes.contains(name)
             || ["proxySubject", "asService", "_methodTable", "init", "self", "Self", "Type", "Protocol"].contains(name)
+    }
+
+    /// The name of a service's proxy. It is qualified as the name of the service is.
+    static func proxyName(of service: String) -> String {
+        let names = TokenCursor(service).tokens.filter(\.isName)
+        let name = SwiftName.spelled((names.last?.plainName ?? "") + "Proxy")
+        return (names.dropLast().map(\.text) + [name]).joined(separator: ".")
     }
 
     /// The first name in a type that would mean one of `memberTypes` inside a proxy. A name after a dot never does.

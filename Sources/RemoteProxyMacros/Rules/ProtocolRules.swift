@@ -118,7 +118,7 @@ struct ProtocolRules {
     }
 
     /// Protocols of the standard library that require more than a proxy has.
-    private static let demanding: Set<String> = [
+    static let demanding: Set<String> = [
         "AdditiveArithmetic", "AsyncIteratorProtocol", "AsyncSequence", "BidirectionalCollection", "BinaryInteger",
         "BitwiseCopyable", "CaseIterable", "Codable", "CodingKey", "Collection", "Comparable",
         "CustomDebugStringConvertible", "CustomStringConvertible", "Decodable", "Encodable", "Equatable", "Executor",

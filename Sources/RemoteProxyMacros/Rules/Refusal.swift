@@ -16,7 +16,9 @@ struct Refusal: Error, Equatable {
         case .value: nil
         case .void, .tuple: "cannot be a tuple; write a Codable struct"
         case .function: "cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
-        case .opaque: "cannot be opaque: both ends must know the type; name a concrete type"
+        case .opaque(let protocols):
+            "cannot be opaque: both ends must know the type; name a concrete type"
+                + (ObjectRules.reason(against: protocols) == nil ? ", or write 'any \(protocols)'" : "")
         case .composition: "cannot be a composition of protocols; name a concrete type"
         case .metatype: "cannot be a metatype; write an enum with a case for each type"
         case .selfType: "cannot be Self: the other end has another type; name a concrete type"
@@ -25,7 +27,11 @@ struct Refusal: Error, Equatable {
         case .pack: "cannot be a parameter pack; write an array"
         case .suppressed: "cannot be noncopyable: values are sent as copies; name a Codable type"
         case .untyped: "cannot be '\(type.spelling)': both ends must know the type; name a concrete type"
-        case .existential: "is '\(type.spelling)': objects cannot be sent by reference yet; name a Codable type"
+        case .objects(let objects): ObjectRules.reason(against: objects.protocols)
+        case .enclosedObjects(let service):
+            ObjectRules.reason(against: service)
+                ?? "has 'any \(service)' inside another type; write 'Reference<\(ProtocolModel.proxyName(of: service))>' "
+                + "in place of 'any \(service)' there"
         case .stream: "is a stream, which cannot be remote yet; return an array or take a position to go on from"
         case .specified("inout"): "cannot be inout: values are sent as copies; return the new value"
         case .specified(let word): "cannot be '\(word)': values are sent as copies; remove it"

@@ -6,19 +6,27 @@ struct TypeSyntax {
     enum Shape: Equatable {
         case value
         case void
-        case tuple, function, opaque, composition, metatype, selfType, inlineArray, implicitlyUnwrapped
+        case tuple, function, composition, metatype, selfType, inlineArray, implicitlyUnwrapped
         case pack, suppressed, untyped
-        /// `any P`.
-        case existential
+        /// `some P`, with the protocols as spelled after `some`.
+        case opaque(String)
+        /// `any P`, alone or in optionals, arrays and dictionaries that are spelled with `?` and brackets.
+        case objects(ObjectSyntax)
+        /// `any P` inside any other type, with the protocols as spelled after `any`.
+        case enclosedObjects(String)
         /// `AsyncThrowingStream<…>` and `AsyncStream<…>`.
         case stream
         /// A type with this attribute, or with a specifier such as `inout`, in front.
         case specified(String)
+
+        fileprivate var objects: ObjectSyntax? { if case .objects(let objects) = self { objects } else { nil } }
     }
 
     /// Without comments and with even spacing.
     let spelling: String
     let shape: Shape
+    /// Where the objects are in its values; nil if none are sent with them.
+    var objects: ObjectSyntax? { shape.objects }
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
         let start = cursor.index
@@ -53,12 +61,14 @@ struct TypeSyntax {
         if isAttribute || word == "nonisolated", cursor.isAt("("), cursor.isAdjacent, !cursor.skipBrackets() {
             throw cursor.fault
         }
-        let shape = try cursor.type().shape
-        return switch word {
-        case "any": .existential
-        case "some": .opaque
-        case "repeat", "each": .pack
-        default: shape == .function ? .function : .specified(word)
+        let type = try cursor.type()
+        return switch (word, type.shape) {
+        case ("any", .value), ("any", .composition), ("any", .untyped): .objects(.object(type.spelling))
+        case ("any", let fault): fault
+        case ("some", _): .opaque(type.spelling)
+        case ("repeat", _), ("each", _): .pack
+        case (_, .function): .function
+        default: .specified(word)
         }
     }
 
@@ -73,14 +83,15 @@ struct TypeSyntax {
             if cursor.isAt("?"), !cursor.current.startsLine {
                 cursor.advance()
                 if shape == .void { shape = .tuple }
+                if case .objects(let inner) = shape { shape = .objects(.optional(inner)) }
             } else if cursor.isAt("!"), !cursor.current.startsLine {
                 cursor.advance()
-                if shape == .value { shape = .implicitlyUnwrapped }
+                if shape == .value || shape.objects != nil { shape = .implicitlyUnwrapped }
             } else if cursor.isAt("."), cursor.following.isName {
                 cursor.advance()
                 let name = cursor.advance().text
                 if name == "Type" || name == "Protocol" { shape = .metatype }
-                shape = first(shape, try genericArguments(&cursor))
+                shape = first(enclosed(shape), try genericArguments(&cursor))
             } else {
                 return shape
             }
@@ -120,7 +131,7 @@ struct TypeSyntax {
             if cursor.current.kind == .number || cursor.isAt("-") {
                 cursor.advance()
             } else {
-                shape = first(shape, try inner(&cursor))
+                shape = first(shape, enclosed(try inner(&cursor)))
             }
             guard cursor.take(",") else { break }
         }
@@ -159,16 +170,27 @@ struct TypeSyntax {
             try cursor.expect("]")
             return .inlineArray
         }
-        var shape = try inner(&cursor)
-        if cursor.take(":") { shape = first(shape, try inner(&cursor)) }
+        let start = cursor.index
+        let element = try inner(&cursor)
+        let key = cursor.spelling(since: start)
+        guard cursor.take(":") else {
+            try cursor.expect("]")
+            return element.objects.map { .objects(.array($0)) } ?? element
+        }
+        let value = try inner(&cursor)
         try cursor.expect("]")
-        return shape
+        return first(enclosed(element), value.objects.map { .objects(.dictionary(key: key, $0)) } ?? value)
     }
 
     /// A type inside another one, where `Void` means the empty tuple and not a missing result.
     private static func inner(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
         let shape = try cursor.type().shape
         return shape == .void ? .tuple : shape
+    }
+
+    /// The shape as a fault of the type around it, if that has no place for objects.
+    private static func enclosed(_ shape: Shape) -> Shape {
+        shape.objects.map { .enclosedObjects($0.protocols) } ?? shape
     }
 
     private static func first(_ left: Shape, _ right: Shape) -> Shape { left == .value ? right : left }
