@@ -10,7 +10,7 @@ struct RPCServerProgram {
     static func main() {
         ServerCommand(
             exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
-            CounterProxy(SharedCounter())
+            CounterProxy(SharedCounter()), LibraryProxy(TownLibrary())
         ).main()
     }
 }

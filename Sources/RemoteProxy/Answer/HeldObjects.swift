@@ -237,7 +237,10 @@ extension HeldObjects {
 extension ExportedMethod {
     /// `rpc.supports`. It is a method like any other, because it may wait for an answer from another server: a gateway passes the
     /// question on to the server behind it. Its argument is `Service.method`, or `Service[name].method`.
-    static func supports(in exports: Exports) -> ExportedMethod {
+    /// - Parameter object: finds an object by reference.
+    static func supports(
+        in exports: Exports, orOf object: @escaping @Sendable (_ handle: Int64) -> ExportedObject?
+    ) -> ExportedMethod {
         let signature = MethodSignature(
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
             effect: .readOnly)
@@ -246,8 +249,22 @@ extension ExportedMethod {
             signature: signature, service: _ServiceDescription(signature.service)
         ) { call in
             let method = try call.arguments(argument, of: signature)
-            guard let (object, found) = exports.method(named: method) else { return try call.answer(false, .codable) }
+            guard let (object, found) = exports.method(named: method) ?? referred(method, object) else {
+                return try call.answer(false, .codable)
+            }
             try call.answer(await object.supports(found.signature), .codable)
+        }
+    }
+    private static func referred(
+        _ name: String, _ object: (Int64) -> ExportedObject?
+    ) -> (ExportedObject, ExportedMethod)? {
+        var text = name
+        return text.withUTF8 { bytes in
+            let name = WireName(UnsafeRawBufferPointer(bytes))
+            guard let object = name.handle.flatMap(object), let method = object.index.method(named: name.method) else {
+                return nil
+            }
+            return (object, method)
         }
     }
 }

@@ -27,11 +27,34 @@ struct WireName: @unchecked Sendable {
         object = part(start + 1..<end)
     }
 
+    private init(method: NameParts, object: UnsafeRawBufferPointer?) {
+        (self.method, self.object) = (method, object)
+    }
+
     /// The handle of an object by reference, which is named `#` and a number; nil for any other name.
     var handle: Int64? {
-        guard let object, object.first == UInt8(ascii: "#"), (2...19).contains(object.count) else { return nil }
+        guard let object, object.first == UInt8(ascii: "#") else { return nil }
+        return Self.handle(object.dropFirst())
+    }
+
+    /// The handle of the object and the name of its method, if this is the name of a call as StreamJsonRpc makes it:
+    /// `$/invokeProxy/5/read`.
+    var invoked: (handle: Int64, WireName)? {
+        guard object == nil, method.rest.isEmpty, method.first.starts(with: SystemMethod.invoke.utf8) else {
+            return nil
+        }
+        let rest = method.first.dropFirst(SystemMethod.invoke.utf8.count)
+        guard let slash = rest.firstIndex(of: UInt8(ascii: "/")), let handle = Self.handle(rest[..<slash]) else {
+            return nil
+        }
+        let name = UnsafeRawBufferPointer(rebasing: rest[(slash + 1)...])
+        return (handle, WireName(method: (name, .empty), object: nil))
+    }
+
+    private static func handle(_ digits: Slice<UnsafeRawBufferPointer>) -> Int64? {
+        guard (1...18).contains(digits.count) else { return nil }
         var handle: Int64 = 0
-        for byte in object.dropFirst() {
+        for byte in digits {
             let digit = byte &- UInt8(ascii: "0")
             guard digit < 10, handle > 0 || digit > 0 else { return nil }
             handle = handle * 10 + Int64(digit)

@@ -62,11 +62,16 @@ final class OutgoingCall: CodedMessage, @unchecked Sendable {
     }
 
     /// Begins the message of the call.
-    /// - Parameter object: the name of the object at the other end; nil for the unnamed one.
-    func open(_ signature: MethodSignature, to object: String?) {
+    /// - Parameters:
+    ///   - object: the name of the object at the other end; nil for the unnamed one.
+    ///   - reference: the same object, if the other end has given it by reference.
+    func open(_ signature: MethodSignature, to object: String?, _ reference: RemoteReference? = nil) {
         // Only without a failover around it, which repeats its calls itself.
         if signature.isRepeatable, persistence == .waits { persistence = .waitsAndRepeats }
-        if let object {
+        if let reference, reference.isForeign {
+            MessageWriter.openRequest(
+                method: "\(SystemMethod.invoke)\(reference.handle)/\(signature.name)", in: message)
+        } else if let object {
             MessageWriter.openRequest(method: signature.wireName(on: object), in: message)
         } else {
             message.append(raw: signature.opening)
@@ -116,7 +121,9 @@ final class OutgoingCall: CodedMessage, @unchecked Sendable {
         end = nil
         if origin.task != 0 { origin = CallOrigin() }
         isCancelled = false
-        forgetObjects()
+        if named != nil { named = nil }
+        if target != nil { target = nil }
+        if listed != nil { listed = nil }
     }
 }
 
@@ -132,6 +139,9 @@ struct CallOrigin {
 // MARK: as the table of calls knows it
 
 extension OutgoingCall {
+    /// The session outside of which the call means nothing; nil if it is any session.
+    var boundSession: SessionObjects? { target ?? named?.session }
+
     var handle: CallHandle { CallHandle(word: UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque())) }
 
     /// The call with this handle, not retained. Touch it only under the requester's lock, and only until it has left the table.

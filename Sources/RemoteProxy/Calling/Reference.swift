@@ -73,7 +73,8 @@ class CodedMessage {
     final var named: NamedObjects?
     /// The session to whose objects a call goes; nil for any other message.
     final var target: SessionObjects?
-    private final var listed: NamedObjects?
+    /// The objects that the answer lists; nil if it lists none.
+    final var listed: NamedObjects?
 
     init(madeBy maker: Requester?) { self.maker = maker }
 
@@ -85,18 +86,6 @@ class CodedMessage {
     var session: SessionObjects? { maker?.link?.objects }
     /// Why it cannot name objects of this end; nil if it can.
     var refusal: RPCError? { nil }
-    /// The session outside of which the message means nothing; nil if it is any session.
-    final var boundSession: SessionObjects? { target ?? named?.session }
-
-    /// The answer has come, and lists these objects.
-    final func answerLists(_ objects: NamedObjects) { listed = objects }
-
-    @inline(__always)
-    final func forgetObjects() {
-        if named != nil { named = nil }
-        if target != nil { target = nil }
-        if listed != nil { listed = nil }
-    }
 
     /// Names an object in the message.
     /// - Returns: how the values refer to it.
@@ -134,7 +123,8 @@ class CodedMessage {
     func object<Proxy: ServiceProxy>(_ token: ObjectToken, as proxy: Proxy.Type) throws -> Proxy.ProxiedService {
         let service = Proxy._methodTable.service.name
         if token.isOwn {
-            guard let requester, let reference = arrived?.theirs(token.handle), token.service ?? service == service
+            guard let requester, token.service ?? service == service,
+                let reference = arrived?.theirs(token.handle) ?? session?.unlisted(token.handle)
             else {
                 if arrived?.isIncomplete == true, let most = requester?.mostReferences {
                     throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
@@ -143,7 +133,8 @@ class CodedMessage {
             }
             return Proxy(subject: RemoteSubject(to: reference, of: service, through: requester)).asService
         }
-        guard let object = arrived?.own(token.handle) as? Exported<Proxy.ProxiedService> else {
+        let own = arrived?.own(token.handle) ?? session?.unlistedOwn(token.handle)
+        guard let object = own as? Exported<Proxy.ProxiedService> else {
             throw RPCError.noSuchObject(service, token.handle)
         }
         return object.service
@@ -188,13 +179,34 @@ struct ObjectToken: Codable {
     }
 }
 
+// MARK: identity
+
 extension Subject {
-    /// The instance of a class or an actor at the end of this chain, if calls go to it and nothing else: its identity is that of the
-    /// object. Nil for any other subject.
+    /// The instance of a class or an actor at the end of this chain, if calls go to it and nothing else. For an object that another end
+    /// has given by reference, its reference. Nil for any other subject.
     var instance: ObjectIdentifier? {
         if let local = self as? LocalSubject<Service> {
             return type(of: local.object as Any) is AnyClass ? ObjectIdentifier(local.object as AnyObject) : nil
         }
         return (self as? RemoteSubject<Service>)?.reference.map { ObjectIdentifier($0) }
+    }
+
+    /// The object at the end of the chain, whatever is around it; nil if it has no identity, or is one of several.
+    fileprivate var end: AnyHashable? {
+        guard let last = layers.map({ $0 }).last else { return nil }
+        if let instance = last.instance { return instance }
+        guard let remote = last as? RemoteSubject<Service> else { return nil }
+        return RemoteObject(
+            requester: ObjectIdentifier(remote.requester), service: remote.service, name: remote.object)
+    }
+}
+
+extension ServiceProxy {
+    /// Whether this proxy and the other object stand for one object, whatever is around each: the same instance of a class or an
+    /// actor, or the same object at the same other end. False for values of other types, and where several objects are chosen
+    /// from.
+    public func isIdentical(to other: ProxiedService) -> Bool {
+        guard let end = proxySubject.end else { return false }
+        return end == Self.subject(of: other).end
     }
 }

@@ -74,10 +74,11 @@ extension Requester {
     /// Tells the other end which of its objects this one needs no more. Called on any thread, once the other end can be told.
     @inline(never)
     func giveBack() {
-        let (session, most) = state.withLock { state in
-            (state.route?.listsObjects == true ? state.link?.objects : nil, state.half.frameLimit / 64)
+        let (session, most, route) = state.withLock { state in
+            (state.route.flatMap { _ in state.link?.objects }, state.half.frameLimit / 64, state.route)
         }
-        guard let session else { return }
+        guard let session, let route else { return }
+        if !route.listsObjects { return giveBack(of: session, to: route) }
         owesObjects.store(false, ordering: .relaxed)
         while case let released = session.takeReleased(min(Self.mostGivenBack, max(1, most - 2))), !released.isEmpty {
             let call = newCall(in: nil)
@@ -87,6 +88,22 @@ extension Requester {
             try? call.message.encode(released.map { [$0.handle, Int64($0.count)] })
             guard send(post: call, isForSession: true) else { return session.putBack(released) }
         }
+    }
+
+    /// Does the same with a peer that does not run this library.
+    private func giveBack(of session: SessionObjects, to route: Route) {
+        owesObjects.store(false, ordering: .relaxed)
+        if route.version > 0 { return }
+        for (handle, _) in session.takeReleased(.max) {
+            route.channel.append { output in
+                MessageWriter.openRequest(method: SystemMethod.releaseForeign, in: output)
+                output.append(#"{"handle":"#)
+                output.append(handle)
+                output.append(#","ownedBySender":false}"#)
+                MessageWriter.closeRequest(id: nil, timeout: nil, in: output)
+            }
+        }
+        route.channel.flush()
     }
 
     /// How many objects are given back in one message.

@@ -56,6 +56,8 @@ package final class Requester: Sendable {
         var lastWatch = 0
         var supported = SupportedMethods()
         var objects = ObjectsUnderWay()
+        /// Whether there are any. Stored here, because every reply asks.
+        var namesObjects = false
         /// What the account has been told of the pending calls and posts.
         var reported = ReportedBytes()
     }
@@ -203,17 +205,17 @@ extension Requester {
         // Kept until the lock is free: what goes away with them may need it.
         var settled: [NamedObjects] = []
         let finished = state.withLock { state -> [Route] in
-            defer { if !state.objects.areNone { settled += state.objects.settle(by: state.half) } }
+            defer { if state.namesObjects { settled += state.settle() } }
             for index in replies.indices {
                 if let handle = state.half.replied(to: replies[index].number, over: channel),
                     let call = OutgoingCall.with(handle)
                 {
                     answers += 1
-                    if !state.objects.areNone, channel == state.route?.number {
+                    if state.namesObjects, channel == state.route?.number {
                         settled += state.objects.arrived(through: replies[index].number)
                     }
                     replies[index].waiter = call._withUnsafeGuaranteedRef { call in
-                        if let objects = replies[index].objects { call.answerLists(objects) }
+                        if let objects = replies[index].objects { call.listed = objects }
                         return call.finish(replies[index].end.take())
                     }
                 } else if replies[index].number < 1 || replies[index].number > state.half.lastNumber {
@@ -341,7 +343,10 @@ extension Requester {
             {
             case .success((let number, let isSent)):
                 isAccepted = true
-                if let objects { state.objects.keep(objects, ofPost: number) }
+                if let objects {
+                    state.objects.keep(objects, ofPost: number)
+                    state.namesObjects = true
+                }
                 untoldRefusals = state.half.takeUntoldRefusals()
                 guard let route else { return AfterSending(wantsConnection: true) }
                 guard isSent else { return AfterSending() }
@@ -497,7 +502,7 @@ extension Requester {
             }
             finished = state.take(effects.finished)
             tellBytes(&state)
-            settled += state.objects.settle(by: state.half)
+            if state.namesObjects { settled += state.settle() }
             if effects.isSettled { swap(&onSettled, &state.onSettled) }
             return effects
         }
@@ -589,6 +594,13 @@ extension Requester.State {
     /// A message that names objects leaves under this number.
     fileprivate mutating func leave(_ named: NamedObjects, as number: Int64, over route: Route) {
         objects.leave(named, as: number, in: link?.objects, isListed: route.listsObjects)
+        namesObjects = true
+    }
+
+    /// Forgets the objects of posts that are settled.
+    fileprivate mutating func settle() -> [NamedObjects] {
+        defer { namesObjects = !objects.areNone }
+        return objects.settle(by: half)
     }
 
     fileprivate func route(numbered number: Int) -> Route? {

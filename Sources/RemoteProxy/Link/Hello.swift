@@ -22,6 +22,10 @@ enum SystemMethod {
     /// Gives objects back: `[[handle, count], …]`. With other parameters it ends a hold.
     static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
+    /// Calls an object by reference: this, its handle, a slash, and the name of the method. As StreamJsonRpc does.
+    static let invoke = "$/invokeProxy/"
+    /// Gives an object back, as StreamJsonRpc does.
+    static let releaseForeign = "$/releaseMarshaledObject"
     /// No name is longer, in bytes.
     static let longest = 32
 }
@@ -83,6 +87,13 @@ struct Welcome: Codable {
     /// How far the sender has come in the session that goes on. Nil when a new session begins: none was asked for, or the
     /// session is not known any more, or it belongs to another client. The answer must not tell these cases apart.
     var resumed: Progress?
+}
+
+/// The parameters of `$/releaseMarshaledObject`.
+struct ForeignRelease: Decodable {
+    var handle: Int64
+    /// Whether it takes its own object away.
+    var ownedBySender: Bool
 }
 
 /// How far one end has come with what the other sends in their session.

@@ -43,8 +43,10 @@ extension Link {
 
     /// Accepts a request that names no export: it is for an object by reference, for a held object, or for the protocol itself.
     private func acceptOther(_ request: Request, naming named: NamedObjects? = nil, in batch: BatchReply?) {
-        if let handle = WireName(request.methodName).handle {
-            return accept(request, to: handle, naming: named, in: batch)
+        let wireName = WireName(request.methodName)
+        if let handle = wireName.handle { return accept(request, to: handle, wireName, naming: named, in: batch) }
+        if let (handle, method) = wireName.invoked {
+            return accept(request, to: handle, method, naming: named, in: batch)
         }
         let name = request.method
         if peerListsObjects, request.id == nil, request.shortName == SystemMethod.release, let params = request.params,
@@ -63,13 +65,21 @@ extension Link {
     }
 
     /// Accepts a request for an object of this end that the other end was given.
-    private func accept(_ request: Request, to handle: Int64, naming named: NamedObjects?, in batch: BatchReply?) {
-        let name = WireName(request.methodName)
-        guard let object = objects.object(handle), object.index.service.name.isEqual(name.service) else {
+    private func accept(
+        _ request: Request, to handle: Int64, _ name: WireName, naming named: NamedObjects?, in batch: BatchReply?
+    ) {
+        // A name as StreamJsonRpc makes it has no service.
+        guard let object = objects.object(handle),
+            name.service.isEmpty || object.index.service.name.isEqual(name.service)
+        else {
             let service = String(decoding: name.service, as: UTF8.self)
             return answer(request.id, with: ErrorObject(.noSuchObject(service, handle)), in: batch)
         }
-        guard let method = object.index.method(named: name.method) else {
+        let method =
+            name.service.isEmpty
+            ? object.index.method(named: String(decoding: name.method.first, as: UTF8.self))
+            : object.index.method(named: name.method)
+        guard let method else {
             return answer(request.id, with: .unknown(request.method, exports, isOwnEnd: peerRunsLibrary), in: batch)
         }
         start(method, of: object, for: request, naming: named, in: batch)
@@ -278,14 +288,16 @@ extension Link {
         } else if let named {
             objects.gives(named)
         }
+        var isKept = true
         if output.count > LargeBlocks.smallestKept {
-            sendLarge(output, to: id, in: request.batch)
+            isKept = sendLarge(output, to: id, in: request.batch)
         } else {
             // After a call this may be the last message of the turn: requests that wait run in later turns. Posts that wait
             // behind a post run in this one.
             let isLast = !request.method.isPost
-            send(output.bytes, to: id, in: request.batch, isLast: isLast)
+            isKept = send(output.bytes, to: id, in: request.batch, isLast: isLast)
         }
+        if !isKept, let named { objects.mayLack(named, inReply: half.replies.last) }
     }
 
     /// Ends a result. If it names objects, it lists them.
@@ -402,15 +414,24 @@ extension Link {
     /// - Parameters:
     ///   - isLast: whether the calling code does nothing more in this turn of the loop.
     ///   - hasBegun: whether the answer is the outcome of a request that has begun.
+    /// - Returns: false if an error is kept in place of the answer.
+    @discardableResult
     private func send(
         _ answer: UnsafeRawBufferPointer, to id: RPCIdentifier, in batch: BatchReply?, isLast: Bool = false,
         hasBegun: Bool = true
-    ) {
+    ) -> Bool {
         let channel = channel
-        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: hasBegun)) != false else { return }
-        if let batch { return add(answer, to: batch, over: channel, isLast: isLast) }
-        if half.life.isResumable { if hasBegun { keep(answer, to: id) } else { keepAnswerWithoutPlace(answer) } }
+        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: hasBegun)) != false else { return true }
+        if let batch {
+            add(answer, to: batch, over: channel, isLast: isLast)
+            return true
+        }
+        var isKept = true
+        if half.life.isResumable {
+            if hasBegun { isKept = keep(answer, to: id) } else { keepAnswerWithoutPlace(answer) }
+        }
         send(.copied(answer), over: channel, isLast: isLast)
+        return isKept
     }
 
     @inline(__always)
@@ -443,25 +464,27 @@ extension Link {
     /// Sends a large answer. If the answer fills the memory that it was written in, that memory is kept and sent without a
     /// copy.
     @inline(never)
-    private func sendLarge(_ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?) {
+    private func sendLarge(_ output: JSONOutput, to id: RPCIdentifier, in batch: BatchReply?) -> Bool {
         guard batch == nil, let answer = Bytes(takingLarge: output) else {
-            send(output.bytes, to: id, in: batch)
             // Lets go of the large memory until this worker has a large answer again.
-            return output.removeAll()
+            defer { output.removeAll() }
+            return send(output.bytes, to: id, in: batch)
         }
         let channel = channel
-        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: true)) != false else { return }
-        if half.life.isResumable { keep(answer.memory, as: answer, to: id) }
+        guard channel?.admits(.isAnswered(bytes: answer.count, hasRun: true)) != false else { return true }
+        let isKept = half.life.isResumable ? keep(answer.memory, as: answer, to: id) : true
         send(.shared(answer), over: channel, isLast: false)
+        return isKept
     }
 
     /// - Parameter shared: the same answer in memory of its own, which is then kept without a copy.
     @inline(__always)
-    private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) {
-        if let limit = half.keep(answer, shared: shared, isFullInAll: admission.isFullInAll) {
-            keepOutcome(of: id, because: limit)
-        }
+    @discardableResult
+    private func keep(_ answer: UnsafeRawBufferPointer, as shared: Bytes? = nil, to id: RPCIdentifier) -> Bool {
+        let limit = half.keep(answer, shared: shared, isFullInAll: admission.isFullInAll)
+        if let limit { keepOutcome(of: id, because: limit) }
         reportKeptBytes()
+        return limit == nil
     }
 
     /// Keeps an error in place of an answer that is too much to keep. It tells that the call ran.
@@ -493,6 +516,7 @@ extension Link {
     /// Called when the other end has acknowledged answers and transfers.
     func acknowledged(_ progress: Progress) {
         half.acknowledged(replies: progress.replies, transfers: progress.transfers ?? 0)
+        arrived(replies: progress.replies, lacksOthers: false)
         reportKeptBytes()
         releaseHeldBack()
         // The other end may never report the answers that were kept since by itself, so it is asked to.

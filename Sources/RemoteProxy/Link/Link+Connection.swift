@@ -124,6 +124,7 @@ extension Link {
         serve(over: new)
         guard canHave(progress) else { return endMiscounted() }
         greet()
+        arrived(replies: progress.replies, lacksOthers: true)
         acknowledged(progress)
         for message in half.resumed(replies: progress.replies, transfers: progress.transfers ?? 0) {
             message.withUnsafeBytes { _ = new.channel.append(.copied($0)) }

@@ -270,7 +270,7 @@ extension Link {
     private func speaks(_ version: Int) {
         connection?.version = version
         half.hasTransfers = version >= Hello.withTransfers
-        half.listsObjects = version >= Hello.withObjects
+        if version >= Hello.withObjects { listsObjects() }
         _ = connection?.channel.admits(.greeted)
     }
 
@@ -428,11 +428,15 @@ extension Link {
         case SystemMethod.discover:
             discover(request, in: batch)
         case SystemMethod.supports:
-            start(.supports(in: exports), of: .ofProtocol, for: request, in: batch)
+            start(.supports(in: exports) { self.objects.object($0) }, of: .ofProtocol, for: request, in: batch)
         case SystemMethod.authenticate:
             authenticate(request, in: batch)
         case SystemMethod.ping:
             if channel?.admits(.pinged) == true { answer(request.id, in: batch) { $0.append("null") } }
+        case SystemMethod.releaseForeign where request.id == nil && !peerRunsLibrary:
+            guard let released = request.params.flatMap({ try? ForeignRelease(json: $0) }), !released.ownedBySender,
+                objects.released([(released.handle, 1)])
+            else { return countStrayRelease() }
         case SystemMethod.drain where isNotice:
             retire(because: "\(address) is stopping")
         case SystemMethod.goodbye where isNotice:

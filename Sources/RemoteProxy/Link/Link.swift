@@ -41,6 +41,8 @@ package final class Link: @unchecked Sendable {
         var watch: SessionWatch?
         /// Nil until it is asked for.
         var objects: SessionObjects?
+        /// Whether the other end lists the objects that its messages name.
+        var listsObjects = false
     }
 
     let context: LinkContext
@@ -158,13 +160,29 @@ extension Link {
         shared.withLock { shared in
             if let known = shared.objects { return known }
             // Ends with the link, so the link is kept until then.
-            let objects = SessionObjects(most: settings.limits.maximumReferences) { [self] in
+            let objects = SessionObjects(
+                most: settings.limits.maximumReferences, isListed: shared.listsObjects
+            ) { [self] in
                 requester.owesObjects.store(true, ordering: .relaxed)
                 loop.submit { self.giveBackSoon() }
             }
             shared.objects = objects
             return objects
         }
+    }
+
+    /// The other end has said that it lists the objects that its messages name.
+    func listsObjects() {
+        half.listsObjects = true
+        shared.withLock { shared in
+            shared.listsObjects = true
+            shared.objects?.lists()
+        }
+    }
+
+    /// The other end has so many answers. Nothing is made for a session without objects.
+    func arrived(replies: Int64, lacksOthers: Bool) {
+        shared.withLock { $0.objects }?.arrived(replies: replies, lacksOthers: lacksOthers)
     }
 
     /// How long objects that are not needed any more wait for a call with which they can be given back.

@@ -75,6 +75,9 @@ final class ServiceIndex: Sendable {
         places.value(name).flatMap { method(at: $0) }
     }
 
+    /// The method of that name, without its service.
+    func method(named name: String) -> ExportedMethod? { positions[name].flatMap { method(at: $0) } }
+
     /// The method at a position, which is made on its first use and is the same for all objects.
     func method(at position: Int) -> ExportedMethod? {
         methods.withLock { methods in

@@ -5,8 +5,12 @@
 final class RemoteReference: Sendable {
     let session: SessionObjects
     let handle: Int64
+    /// Whether its end does not run this library, and is called as StreamJsonRpc is.
+    let isForeign: Bool
 
-    init(_ handle: Int64, in session: SessionObjects) { (self.handle, self.session) = (handle, session) }
+    init(_ handle: Int64, in session: SessionObjects, isForeign: Bool) {
+        (self.handle, self.session, self.isForeign) = (handle, session, isForeign)
+    }
 
     deinit { session.forget(self) }
 

@@ -3,6 +3,7 @@
 
 import RPCSockets
 import RPCWire
+import Synchronization
 
 /// The objects that cross one session, in both directions.
 final class SessionObjects: Sendable {
@@ -30,6 +31,8 @@ final class SessionObjects: Sendable {
         var isTold = false
         /// Whether a time is set at which they are given back.
         var isWaiting = false
+        /// Answers that name objects and were not kept, so that the other end may get an error in their place.
+        var uncertain: [(reply: Int64, objects: NamedObjects)] = []
         /// Called on any thread when there is something to give back, once until it is taken. Nil when the session is over.
         var onRelease: (@Sendable () -> Void)?
     }
@@ -38,11 +41,17 @@ final class SessionObjects: Sendable {
 
     /// How many objects of the other end this one takes.
     private let most: Int
+    /// Whether the messages of the other end list the objects that they name. Those of ends that run this library do.
+    private let isListed: Atomic<Bool>
 
-    init(most: Int, onRelease: @escaping @Sendable () -> Void) {
+    init(most: Int, isListed: Bool, onRelease: @escaping @Sendable () -> Void) {
         self.most = most
+        self.isListed = Atomic(isListed)
         state = Lock(State(onRelease: onRelease))
     }
+
+    /// The other end has said that its messages list objects.
+    func lists() { isListed.store(true, ordering: .relaxed) }
 
     var isOver: Bool { state.withLock { $0.isOver } }
     /// How many objects of this end the other one has.
@@ -67,6 +76,22 @@ final class SessionObjects: Sendable {
         state.withLock { state in
             for object in objects.own { _ = state.give(Int64(object.number), back: 1) }
         }
+    }
+
+    /// An answer has left, and will be replaced by an error if it does not arrive.
+    func mayLack(_ objects: NamedObjects, inReply number: Int64) {
+        state.withLock { $0.uncertain.append((number, objects)) }
+    }
+
+    /// The other end has so many answers.
+    /// - Parameter lacksOthers: whether it will get no other that has left: the session goes on over another connection.
+    func arrived(replies number: Int64, lacksOthers: Bool) {
+        let settled = state.withLock { state in
+            let settled = state.uncertain.filter { lacksOthers || $0.reply <= number }
+            if !settled.isEmpty { state.uncertain.removeAll { lacksOthers || $0.reply <= number } }
+            return settled
+        }
+        for answer in settled where answer.reply > number { takesBack(answer.objects) }
     }
 
     /// The object that the other end calls by that handle; nil if it was given none, or has given it back.
@@ -115,6 +140,20 @@ final class SessionObjects: Sendable {
         }
         onRelease?()
         return objects
+    }
+
+    /// An object of a peer whose messages do not list objects; nil if the peer lists them, or there are too many.
+    func unlisted(_ handle: Int64) -> RemoteReference? {
+        if isListed.load(ordering: .relaxed) || handle <= 0 { return nil }
+        return state.withLock { state in
+            state.isOver || state.taken.count >= most && state.taken[handle] == nil
+                ? nil : state.take(handle, in: self, isForeign: true)
+        }
+    }
+
+    /// An object of this end that such a peer sends back; nil if it has none of that handle, or lists objects.
+    func unlistedOwn(_ handle: Int64) -> ExportedObject? {
+        isListed.load(ordering: .relaxed) ? nil : object(handle)
     }
 
     /// Whether the other end lets far more objects wait to be given back than it may have given.
@@ -177,7 +216,7 @@ final class SessionObjects: Sendable {
 
     /// Of a session that is over, and has never had any.
     static let ended: SessionObjects = {
-        let objects = SessionObjects(most: 0) {}
+        let objects = SessionObjects(most: 0, isListed: true) {}
         objects.end()
         return objects
     }()
@@ -198,14 +237,16 @@ extension SessionObjects.State {
         return known.count >= count
     }
 
-    fileprivate mutating func take(_ handle: Int64, in session: SessionObjects) -> RemoteReference {
+    fileprivate mutating func take(
+        _ handle: Int64, in session: SessionObjects, isForeign: Bool = false
+    ) -> RemoteReference {
         if let known = taken[handle]?.reference {
             taken[handle]?.count += 1
             return known
         }
         // The count of one that is just going away passes to this one.
         let count = (taken[handle]?.count ?? 0) + 1
-        let reference = RemoteReference(handle, in: session)
+        let reference = RemoteReference(handle, in: session, isForeign: isForeign)
         taken[handle] = SessionObjects.Taken(reference: reference, count: count)
         return reference
     }

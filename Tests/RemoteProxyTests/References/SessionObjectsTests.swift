@@ -10,7 +10,7 @@ import Testing
     private let session: SessionObjects
 
     init() {
-        session = SessionObjects(most: 3) { [releases] in releases.withLock { $0 += 1 } }
+        session = SessionObjects(most: 3, isListed: true) { [releases] in releases.withLock { $0 += 1 } }
     }
 
     @Test func `are given back as often as they came`() {
