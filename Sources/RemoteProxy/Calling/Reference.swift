@@ -7,12 +7,12 @@ import RPCWire
 /// An object of a service inside a `Codable` value that is sent.
 ///
 /// ```swift
-/// struct Shelf: Codable, Sendable {
+/// struct Favourites: Codable, Sendable {
 ///     let best: Reference<BookProxy>
 /// }
 ///
-/// let shelf = Shelf(best: Reference(book))
-/// print(try await shelf.best.object.title())
+/// let favourites = Favourites(best: Reference(book))
+/// print(try await favourites.best.object.title())
 /// ```
 ///
 /// A parameter or a result needs no reference: it is spelled `any Book`, and also `(any Book)?`, `[any Book]` or

@@ -133,6 +133,7 @@ import Testing
         #expect(counts == [0, 0])
     }
 
+    /// Row C27 of "What became of my call".
     @Test func `end with their session`() throws {
         let shop = client()
         let parcel = try complete { try await shop.open("Emma") }

@@ -1,0 +1,82 @@
+// The code of the article on handing objects around, with the library that rpc-server hosts.
+
+import Protocols
+import RPCServer
+import RPCSockets
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+private final class KeenReader: LibraryReader {
+    let titles = Lock<[String]>([])
+    func bookOpened(_ title: String) { titles.withLock { $0.append(title) } }
+}
+
+private struct Favourites: Codable, Sendable {
+    let best: Reference<BookProxy>
+}
+
+@Service
+private protocol Cabinet: Sendable {
+    func same(_ favourites: Favourites) async throws -> Favourites
+}
+
+private struct WoodenCabinet: Cabinet {
+    func same(_ favourites: Favourites) async throws -> Favourites { favourites }
+}
+
+@Suite(.waitsForOthers, .hasTime) struct `Handing objects around` {
+    private let server = RPCServer(.quiet)
+
+    private func url() async throws -> Endpoint {
+        server.export(LibraryProxy(TownLibrary()))
+        return try await server.listen(on: "tcp://127.0.0.1:0")
+    }
+
+    @Test func `a book stays at the server, and its reader at the client`() async throws {
+        let client = RPCClient(try await url(), .patient)
+        let library: any Library = LibraryProxy(client)
+        let reader = KeenReader()
+        do {
+            let book = try await library.open("Emma")  // a proxy: the book is at the server
+            print(try await book.title())
+            try await library.subscribe(reader)  // the server calls the reader in this process
+            #expect(try await library.compare(book, library.open("Emma")))
+            #expect(try await !library.compare(book, library.open("Kim")))
+            #expect(try await book.page(1).hasPrefix("Emma Woodhouse"))
+            await until { reader.titles.withLock { $0 } == ["Emma", "Kim"] }
+            #expect(try await BookProxy(book).isIdentical(to: library.open("Emma")))
+        }
+        #expect(try await library.booksHeld() == 0)
+        await #expect(throws: LibraryFailure.noSuchTitle("Ulysses")) { _ = try await library.open("Ulysses") }
+        await client.close(grace: .seconds(2))
+        await server.stop()
+    }
+
+    @Test func `a book inside a value is one too`() async throws {
+        let client = RPCClient(try await url(), .patient)
+        let library = LibraryProxy(client)
+        server.export(CabinetProxy(WoodenCabinet()))
+        let book = try await library.open("Emma")
+        let favourites = Favourites(best: Reference(book))
+        print(try await favourites.best.object.title())
+        let same = try await CabinetProxy(client).same(favourites)
+        #expect(same.best == favourites.best)
+        await client.close(grace: .seconds(2))
+        await server.stop()
+    }
+
+    @Test func `books are given back when their client is gone`() async throws {
+        let url = try await url()
+        let (client, other) = (RPCClient(url, .patient), RPCClient(url, .patient))
+        let held = try await LibraryProxy(client).open("Emma")
+        #expect(try await LibraryProxy(other).booksHeld() == 1)
+        await client.close(grace: .seconds(2))
+        let error = await #expect(throws: RPCError.self) { try await held.title() }
+        #expect(error?.outcome == .notExecuted)
+        try await until { try await LibraryProxy(other).booksHeld() == 0 }
+        await other.close(grace: .seconds(2))
+        await server.stop()
+    }
+}
