@@ -93,7 +93,7 @@ extension RPCError {
         outcome: .notExecuted)
 
     static let objectGone = RPCError(
-        .noSuchObject, "the object belongs to a session that is over", outcome: .notExecuted)
+        .noSuchObject, "the object belongs to a session that is over; ask its end for it again", outcome: .notExecuted)
 
     /// - Parameter handle: what a peer has named.
     static func noSuchObject(_ service: String, _ handle: Int64) -> RPCError {

@@ -28,3 +28,18 @@ package struct PlainEcho: Echo {
         return text
     }
 }
+
+/// A transfer of a text that is made up from its name.
+package struct PlainTransfer: Transfer {
+    /// A transfer.
+    package init() {}
+
+    package func download(_ name: String, progress: @escaping @Sendable (Int) -> Void) async throws -> String {
+        var text = ""
+        for part in 1...4 {
+            text += "\(name), part \(part). "
+            progress(25 * part)
+        }
+        return text
+    }
+}

@@ -10,7 +10,7 @@ struct RPCServerProgram {
     static func main() {
         ServerCommand(
             exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
-            CounterProxy(SharedCounter()), LibraryProxy(TownLibrary())
+            CounterProxy(SharedCounter()), LibraryProxy(TownLibrary()), TransferProxy(PlainTransfer())
         ).main()
     }
 }

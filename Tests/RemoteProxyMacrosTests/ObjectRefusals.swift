@@ -74,7 +74,50 @@ extension Refusal {
             "parameter 'a' of 'add' cannot be a tuple; write a Codable struct"),
         .init(
             "func add(_ done: [(any Greeter) -> Void])", at: "done",
-            "parameter 'done' of 'add' cannot be a closure, which cannot be sent; declare a second @Service with a "
+            "parameter 'done' of 'add' cannot be a closure: only a parameter is one by itself; declare a second @Service with a "
+                + "function for it"),
+        .init(
+            "func add(_ done: @Sendable (Int) -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure that is kept and called at any time, on any thread; write "
+                + "'@escaping @Sendable (Int) -> Void'"),
+        .init(
+            "func add(_ done: @escaping (Int) async throws -> Int)", at: "done",
+            "parameter 'done' of 'add' is a closure that is kept and called at any time, on any thread; write "
+                + "'@escaping @Sendable (Int) async throws -> Int'"),
+        .init(
+            "func add(_ done: @escaping @Sendable (Int) -> Int)", at: "done",
+            "parameter 'done' of 'add' is a closure that must be 'async throws', because calling it takes time and can fail"
+        ),
+        .init(
+            "func add(_ done: @escaping @Sendable (Int) throws -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure that must be 'async throws', because calling it takes time and can fail, "
+                + "or neither, to be called without waiting"),
+        .init(
+            "func add(_ done: @escaping @Sendable @MainActor (Int) -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure that cannot be '@MainActor', since it is called from the other end; write "
+                + "'@escaping @Sendable (Int) -> Void'"),
+        .init(
+            "func add(_ done: @escaping @Sendable (any Greeter) -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure, and one of its parameters cannot be an object; pass an object of a @Service "
+                + "instead of the closure"),
+        .init(
+            "func add(_ done: @escaping @Sendable ((Int) -> Void) -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure, and one of its parameters cannot be a closure: only a parameter is one by "
+                + "itself; declare a second @Service with a function for it"),
+        .init(
+            "func add(_ done: @escaping @Sendable (inout Int) -> Void)", at: "done",
+            "parameter 'done' of 'add' is a closure, and one of its parameters cannot be inout: values are sent as copies; return "
+                + "the new value"),
+        .init(
+            "func add(_ done: @escaping @Sendable () async throws -> (Int, Int))", at: "done",
+            "parameter 'done' of 'add' is a closure, and its result cannot be a tuple; write a Codable struct"),
+        .init(
+            "func add(_ done: @escaping @Sendable () async throws(Failure) -> Int)", at: "done", isSwift: false,
+            "parameter 'done' of 'add' is a closure that cannot throw only Failure, because the connection can fail too; write "
+                + "'throws'"),
+        .init(
+            "func add() async throws -> @Sendable (Int) -> Void", at: "add",
+            "the result of 'add' cannot be a closure: only a parameter is one by itself; declare a second @Service with a "
                 + "function for it"),
         .init(
             "func add(_ a: [any MethodName])", at: "add", isSwift: false,

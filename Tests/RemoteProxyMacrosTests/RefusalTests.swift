@@ -152,13 +152,9 @@ struct Refusal: CustomTestStringConvertible {
             "parameter 'a' of 'add' cannot have a default value in a protocol; write an extension with a shorter function"
         ),
         .init(
-            "func add(_ done: @escaping @Sendable (Int) async throws -> Void)", at: "done",
-            "parameter 'done' of 'add' cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
-        ),
-        .init(
             "func add(_ done: ((Int) -> Void)?)", at: "done",
-            "parameter 'done' of 'add' cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
-        ),
+            "parameter 'done' of 'add' cannot be a closure: only a parameter is one by itself; declare a second @Service with a "
+                + "function for it"),
         .init("func add(_ a: (Int, Int))", at: "a", "parameter 'a' of 'add' cannot be a tuple; write a Codable struct"),
         .init(
             "func add(_ a: [String: [(x: Int, y: Int)?]])", at: "a",

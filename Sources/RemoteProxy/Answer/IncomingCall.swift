@@ -46,7 +46,7 @@ struct IncomingCall {
     private func argumentsAreRead() { worker._withUnsafeGuaranteedRef { $0.place.argumentsAreRead() } }
 
     /// Encodes the result at the end of the worker's output.
-    func answer<Result>(_ result: Result, _ coding: ResultCoding<Result>) throws {
+    func answer<Result>(_ result: Result, _ coding: _ResultCoding<Result>) throws {
         do {
             try worker._withUnsafeGuaranteedRef { try coding.write(result, $0.output, context) }
         } catch {

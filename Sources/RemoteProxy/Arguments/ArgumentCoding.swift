@@ -33,7 +33,7 @@ extension _ArgumentWriter {
     @available(
         *, unavailable,
         message:
-            "this argument is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor; a closure cannot be sent: declare a second @Service with a function for it"
+            "this argument is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor; an object or a closure is spelled out: 'any Book', '@escaping @Sendable (Int) -> Void'"
     )
     public mutating func write<Value>(_ value: Value) throws {}
 }

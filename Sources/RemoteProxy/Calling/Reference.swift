@@ -49,20 +49,6 @@ public struct Reference<Proxy: ServiceProxy>: Codable, Sendable {
     }
 }
 
-extension Reference: Hashable {
-    /// Whether both are the same instance of a class or an actor, or proxies for the same object elsewhere. Values of other types are
-    /// never the same.
-    public static func == (one: Self, other: Self) -> Bool {
-        guard let instance = one.instance else { return false }
-        return instance == other.instance
-    }
-
-    /// Hashes the identity.
-    public func hash(into hasher: inout Hasher) { hasher.combine(instance) }
-
-    private var instance: ObjectIdentifier? { Proxy(object).proxySubject.instance }
-}
-
 // MARK: in a message
 
 /// A message and its answer as their values see them: the object of the `CodingContext`. Only its subclasses are made.
@@ -191,14 +177,23 @@ extension Subject {
         return (self as? RemoteSubject<Service>)?.reference.map { ObjectIdentifier($0) }
     }
 
+    /// The same also for a subject that refers to an instance weakly.
+    var identity: ObjectIdentifier? { instance ?? (self as? any WeakSubject)?.target }
+
     /// The object at the end of the chain, whatever is around it; nil if it has no identity, or is one of several.
     fileprivate var end: AnyHashable? {
         guard let last = layers.map({ $0 }).last else { return nil }
-        if let instance = last.instance { return instance }
+        if let identity = last.identity { return identity }
         guard let remote = last as? RemoteSubject<Service> else { return nil }
         return RemoteObject(
             requester: ObjectIdentifier(remote.requester), service: remote.service, name: remote.object)
     }
+}
+
+/// A subject that does not keep its object alive.
+protocol WeakSubject {
+    /// The instance, if it is still there.
+    var target: ObjectIdentifier? { get }
 }
 
 extension ServiceProxy {

@@ -33,7 +33,7 @@ public struct _RemoteCall {
     /// Of the message that the arguments are written into, and of the reply.
     var context: CodingContext { call._withUnsafeGuaranteedRef { .passUnretained($0) } }
 
-    func read<Result>(_ json: Bytes, _ results: ResultCoding<Result>, of signature: MethodSignature) throws -> Result {
+    func read<Result>(_ json: Bytes, _ results: _ResultCoding<Result>, of signature: MethodSignature) throws -> Result {
         defer { extendLifetime(json) }
         do {
             return try results.read(json.memory, context)

@@ -167,7 +167,7 @@ extension Requester {
     ) -> AfterSending {
         let (id, isSent): (Int64, Bool)
         let bound = call.boundSession
-        if let bound, bound.isOver || bound !== state.link?.objects {
+        if let bound, !state.isClosedHere, bound.isOver || bound !== state.link?.objects {
             failure = .objectGone
             return AfterSending()
         }
@@ -330,7 +330,7 @@ extension Requester {
         let after = state.withLock { state -> AfterSending in
             let route = state.route
             defer { tellBytes(&state) }
-            if let bound, bound.isOver || bound !== state.link?.objects {
+            if let bound, !state.isClosedHere, bound.isOver || bound !== state.link?.objects {
                 if method != nil, state.half.countRefusal(.objectGone) { refusal = .objectGone }
                 return AfterSending()
             }
@@ -591,6 +591,9 @@ extension Requester {
 }
 
 extension Requester.State {
+    /// Whether this end was closed by its owner, which calls are told then.
+    fileprivate var isClosedHere: Bool { closed?.code == .closed }
+
     /// A message that names objects leaves under this number.
     fileprivate mutating func leave(_ named: NamedObjects, as number: Int64, over route: Route) {
         objects.leave(named, as: number, in: link?.objects, isListed: route.listsObjects)

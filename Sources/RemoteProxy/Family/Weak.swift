@@ -34,6 +34,10 @@ public struct _WeakSubject<Service: Sendable>: Subject {
 
 extension _WeakSubject: EndSubject {}
 
+extension _WeakSubject: WeakSubject {
+    var target: ObjectIdentifier? { (try? object.value()).map { ObjectIdentifier($0 as AnyObject) } }
+}
+
 /// Thrown by generated code when an object that it refers to weakly is gone.
 public struct _ObjectIsGone: Error {
     /// Made by generated code.

@@ -1,15 +1,15 @@
 // What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
 // they use.
 //
-// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`.
-// - Methods: `isDeclared`.
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`, `WeakSubject`.
+// - Methods: `isDeclared`, `returnsObjects`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.
 // - Waiting: `WaitingTask`, `WaitingLine`, `KeptPost`, `NotKept`, `DroppedPosts`.
 // - What a server keeps for its peers: `requester`, `Traffic`, `keeps`, `sizeInMemory`.
-// - JSON: `JSONOutput`, `canonicalJSON`, `ResultCoding`. Arguments as keys: `ArgumentValues`.
+// - JSON: `JSONOutput`, `canonicalJSON`. Arguments as keys: `ArgumentValues`.
 // - The system: `Lock`, `Loop`, `LoopTimer`, `EventLoop`, `Instant`, `MonotonicClock`, `WallClock`, `SystemThread`,
 //   `standardError`, `ReplaceableFile`, `SystemError`, `waits`.
 

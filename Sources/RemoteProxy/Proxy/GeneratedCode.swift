@@ -2,8 +2,8 @@
 // file and these: the conformances to `ServiceProxy` and `ServiceMethodName`, the initialisers of `Method`, `Post`, `_MethodTable`
 // (of `_ServiceMethod`s), `_InheritedMethods`, `_ServiceDescription`, `_ArgumentCoding`, `_WeakSubject` and `_ObjectIsGone`, the
 // cases of `MethodSignature.Effect`, `_ArgumentReader.next`, `_ArgumentWriter.write`, `Subject`, `_call` and `_post` of `Method`
-// and `Post`, `ServiceProxy._inherit`, and `Reference`. A change to any of these changes the plugin's expansion tests in the same
-// commit.
+// and `Post`, `ServiceProxy._inherit`, `Reference`, `_ResultCoding`, `_ClosureShape` and `_ClosureProxy`. A change to any of these
+// changes the plugin's expansion tests in the same commit.
 //
 // `Method._call` is inlined into the generated code, with `_RemoteCall.perform` and the wait.
 

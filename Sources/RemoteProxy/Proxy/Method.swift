@@ -16,7 +16,7 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
 {
     let service: _ServiceDescription
     let coding: _ArgumentCoding<Arguments>
-    let results: ResultCoding<Result>
+    let results: _ResultCoding<Result>
     let invoke: @Sendable (Service, Arguments) async throws -> Result
     /// Notes how far the last subject of a chain has come with this call. Nil unless the call came over a connection.
     let progress: CallProgress?
@@ -33,26 +33,12 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
             invoke: invoke)
     }
 
-    /// For a result that is sent as another type, such as an object as a `Reference`.
-    public convenience init<Wire: Codable & SendableMetatype>(
-        _ _name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
-        result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
-        sent: @escaping @Sendable (Result) -> Wire, received: @escaping @Sendable (Wire) -> Result,
-        invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
-    ) {
-        self.init(
-            _name, of: service, parameters: parameters, result: result, effect: effect, coding: coding,
-            results: ResultCoding(
-                read: { received(try decodeJSON(Wire.self, from: $0, isKnownUTF8: true, in: $1)) },
-                write: { try $1.encode(sent($0), in: $2) }), invoke: invoke)
-    }
-
     /// Chosen only for a result that is not `Codable`. With it the compiler prints one error, which says what to do.
     @_disfavoredOverload
     @available(
         *, unavailable,
         message:
-            "this result is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor"
+            "this result is not Codable; declare its type so, and 'nonisolated' in a module isolated to the main actor; an object of a service is spelled out: 'any Book'"
     )
     public convenience init(
         _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
@@ -61,26 +47,26 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
     ) {
         self.init(
             name, of: service, coding: coding,
-            results: ResultCoding(
+            results: _ResultCoding(
                 read: { _, _ in throw ArgumentFault.parameters("not Codable") },
                 write: { _, _, _ in throw ArgumentFault.parameters("not Codable") }), invoke: invoke)
     }
 
-    /// For a result that is not `Codable`.
-    package convenience init(
-        _ name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
+    /// Made by generated code for a result that is sent as another type, such as an object as a `Reference`.
+    public convenience init(
+        _ _name: String, of service: _ServiceDescription, parameters: KeyValuePairs<String, String> = [:],
         result: String? = nil, effect: MethodSignature.Effect = .changes, coding: _ArgumentCoding<Arguments>,
-        results: ResultCoding<Result>, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
+        results: _ResultCoding<Result>, invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         let signature = MethodSignature(
-            service: service.name, name: name, parameters: parameters.map(MethodSignature.Parameter.init),
+            service: service.name, name: _name, parameters: parameters.map(MethodSignature.Parameter.init),
             result: result, shape: .call, effect: effect)
         self.init(signature, of: service, coding, results, invoke)
     }
 
     private init(
         _ signature: MethodSignature, of service: _ServiceDescription, _ coding: _ArgumentCoding<Arguments>,
-        _ results: ResultCoding<Result>, declared: ObjectIdentifier? = nil,
+        _ results: _ResultCoding<Result>, declared: ObjectIdentifier? = nil,
         _ invoke: @escaping @Sendable (Service, Arguments) async throws -> Result
     ) {
         self.service = service
@@ -106,6 +92,8 @@ public final class Method<Service: Sendable, Arguments: Sendable, Result: Sendab
     override func exported() -> ExportedMethod? {
         ExportedMethod(signature: signature, service: service, run: answer)
     }
+
+    override var returnsObjects: Bool { results.areObjects }
 
     @Sendable private func answer(_ call: IncomingCall) async throws {
         var call = call
@@ -205,24 +193,37 @@ extension Method {
 
 // MARK: how results travel
 
-/// Reads and writes the result of one method.
-package struct ResultCoding<Result: Sendable>: Sendable {
+/// Reads and writes the result of one method. Opaque outside the library.
+public struct _ResultCoding<Result: Sendable>: Sendable {
     /// Reads one JSON value, from a message that has been read or from a String.
     let read: @Sendable (UnsafeRawBufferPointer, CodingContext) throws -> Result
     let write: @Sendable (Result, JSONOutput, CodingContext) throws -> Void
+    /// Whether it is an object, or has some in it.
+    let areObjects: Bool
 
     package init(
         read: @escaping @Sendable (UnsafeRawBufferPointer, CodingContext) throws -> Result,
-        write: @escaping @Sendable (Result, JSONOutput, CodingContext) throws -> Void
+        write: @escaping @Sendable (Result, JSONOutput, CodingContext) throws -> Void, areObjects: Bool = false
     ) {
-        (self.read, self.write) = (read, write)
+        (self.read, self.write, self.areObjects) = (read, write, areObjects)
     }
 }
 
-extension ResultCoding where Result: Codable {
+extension _ResultCoding {
+    /// Made by generated code for a result that is, or has in it, an object.
+    public init<Sent: Codable & SendableMetatype>(
+        sent: @escaping @Sendable (Result) -> Sent, received: @escaping @Sendable (Sent) -> Result
+    ) {
+        self.init(
+            read: { received(try decodeJSON(Sent.self, from: $0, isKnownUTF8: true, in: $1)) },
+            write: { try $1.encode(sent($0), in: $2) }, areObjects: true)
+    }
+}
+
+extension _ResultCoding where Result: Codable {
     /// For a result that travels as the value it is.
-    package static var codable: ResultCoding {
-        ResultCoding(
+    package static var codable: _ResultCoding {
+        _ResultCoding(
             read: { try decodeJSON(Result.self, from: $0, isKnownUTF8: true, in: $1) },
             write: { try $1.encode($0, in: $2) })
     }

@@ -125,6 +125,9 @@ public class _ServiceMethod<Service: Sendable>: @unchecked Sendable {
         (self.signature, self.declared) = (signature, declared)
     }
 
+    /// Whether its result is an object, which is there for as long as its session only.
+    var returnsObjects: Bool { false }
+
     /// Makes what the dispatcher calls when a message names this method. Nil only here, where the types are not known.
     func exported() -> ExportedMethod? { nil }
 

@@ -2,6 +2,9 @@
 
 /// A service's name and its declared errors.
 public struct _ServiceDescription: Sendable {
+    /// What all closures are on the wire. No service of a program can have that name.
+    public static let _closure = _ServiceDescription("()")
+
     /// An error type that travels as itself.
     typealias ErrorType = any (Error & Codable & Sendable).Type
 

@@ -20,6 +20,9 @@ class ExportedObject: @unchecked Sendable {
     /// Whether there is an object that has the method: behind a subject at the other end of a connection there may be none.
     func supports(_ method: MethodSignature) async throws -> Bool { true }
 
+    /// Identifies the instance that calls go to; nil if there is none.
+    var identity: ObjectIdentifier? { nil }
+
     /// Takes the object for one caller.
     func hold(for lease: Duration) async throws -> Hold { throw RPCError.cannotBeHeld }
 
@@ -49,6 +52,8 @@ final class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
     }
 
     override func supports(_ method: MethodSignature) async throws -> Bool { try await chain?.supports(method) ?? true }
+
+    override var identity: ObjectIdentifier? { (chain ?? LocalSubject(object: service)).identity }
 
     override func hold(for lease: Duration) async throws -> Hold {
         guard let chain else { throw RPCError.cannotBeHeld }

@@ -12,6 +12,8 @@ final class OwnObjects: Sendable {
     fileprivate struct Key: Hashable {
         let instance: ObjectIdentifier
         let index: ObjectIdentifier
+        /// Whether it was given without being kept.
+        let isWeak: Bool
     }
 
     fileprivate struct Known {
@@ -30,18 +32,23 @@ final class OwnObjects: Sendable {
     /// The object behind a proxy as another end knows it: an instance of a class or an actor always under the same handle, anything
     /// else under a new one each time.
     func object<Proxy: ServiceProxy>(of proxy: Proxy) -> ExportedObject {
-        let instance = proxy.proxySubject.instance
+        let subject = proxy.proxySubject
+        let (identity, isWeak) = (subject.identity, subject.instance == nil)
         let index = Proxy._methodTable.index
         // Released outside the lock: they may be the last references by then.
         var others: [ExportedObject] = []
         defer { withExtendedLifetime(others) {} }
         return state.withLock { state in
-            let key = instance.map { Key(instance: $0, index: ObjectIdentifier(index)) }
-            if let key, let object = state.known[key]?.object { return object }
+            let key = identity.map { Key(instance: $0, index: ObjectIdentifier(index), isWeak: isWeak) }
+            if let key, let object = state.known[key]?.object {
+                // Another instance may be where one was that is gone.
+                if !isWeak || object.identity == identity { return object }
+                others.append(object)
+            }
             state.lastHandle += 1
             let handle = state.lastHandle
             let object = Exported(proxy, named: RemoteReference.name(Int64(handle)), number: handle)
-            if let key { others = state.note(object, key) }
+            if let key { others += state.note(object, key) }
             return object
         }
     }

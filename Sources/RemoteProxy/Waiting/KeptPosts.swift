@@ -65,7 +65,7 @@ func sizeInMemory<Arguments>(of arguments: Arguments, _ coding: _ArgumentCoding<
 }
 
 /// The same of a result.
-func sizeInMemory<Result>(of result: Result, _ coding: ResultCoding<Result>) -> Int {
+func sizeInMemory<Result>(of result: Result, _ coding: _ResultCoding<Result>) -> Int {
     let output = JSONOutput()
     try? coding.write(result, output, .none)
     return output.count + 256

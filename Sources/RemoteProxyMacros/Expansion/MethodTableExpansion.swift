@@ -63,17 +63,42 @@ struct MethodTableExpansion {
             /// The methods of \(model.plainName), typed.
             \(access)nonisolated enum \(methodsName) {
                 static let \(model.descriptionName) = RemoteProxy._ServiceDescription(\(description))
+                \(sentNames)
+                \(model.requirements.flatMap { CodingExpansion($0).declarations })
 
-                \(paragraphs: model.requirements.map(entry))
+                \(paragraphs: closures + model.requirements.map(entry))
             }
             """
+    }
+
+    /// Names for what objects are sent as. Named once, in a place of its own: the compiler crashes when it does not find the proxy
+    /// of a service inside a larger expression.
+    private var sentNames: [String] {
+        let types = model.requirements.flatMap {
+            $0.parameters.map(\.type) + [$0.member.valueType].compactMap(\.self)
+        }
+        return Set(types.compactMap { $0.objects?.protocols }).sorted().map {
+            "private typealias \(CodingExpansion.sentName($0)) = RemoteProxy.Reference<\(ProtocolModel.proxyName(of: $0))>"
+                + Self.ruleOfObjects
+        }
+    }
+
+    /// The compiler shows the line that this ends when it does not find the proxy of a service.
+    private static let ruleOfObjects = "  // Objects are sent by reference, so the protocol after 'any' needs @Service."
+
+    private var closures: [SourceText] {
+        model.requirements.flatMap { requirement in
+            requirement.parameters.compactMap { ClosureExpansion($0, of: requirement, access: access)?.source }
+        }
     }
 
     private func entry(of requirement: Requirement) -> SourceText {
         let result = requirement.result ?? "RemoteProxy._NoResult"
         let arguments = requirement.argumentType
+        // A function among the parameters of a closure has to say that it escapes.
+        let passed = requirement.parameters.count == 1 ? requirement.parameters[0].type.spelling : arguments
         // Without the types, a result that is not Codable would cause an error for each of them too.
-        let types = "(service: \(service), \(requirement.parameters.isEmpty ? "_" : "arguments"): \(arguments))"
+        let types = "(service: \(service), \(requirement.parameters.isEmpty ? "_" : "arguments"): \(passed))"
         let type = requirement.isPost ? "Post<\(service), \(arguments)>" : "Method<\(service), \(arguments), \(result)>"
         let proxy = [
             (requirement.isAsyncPost ? "isAsync: true, " : "") + "proxy: { \(model.proxyName)(subject: $0).asService }"
@@ -84,7 +109,7 @@ struct MethodTableExpansion {
             /// `\(requirement.fullName)` of \(model.plainName).
             \(requirement.availability.map(\.spelling))
             \(access)static let \(requirement.entryName) = RemoteProxy.\(type)(\(coding.ruleOfResult)
-                \(facts + coding.arguments)) {\(coding.ruleOfLastArgument)
+                \(facts + coding.arguments)) {
                 \(types) async\(requirement.isPost ? "" : " throws -> \(result)") in
                 \(invocation(of: requirement))
             }

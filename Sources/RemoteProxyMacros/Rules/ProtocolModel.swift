@@ -77,6 +77,8 @@ struct Requirement {
     /// Other attributes of the requirement that its witness repeats.
     var attributes: [String] = []
     var availability: [Availability] = []
+    /// Its place among the requirements.
+    var number = 0
     /// The name on the wire: that of the requirement, or for overloads the full name with labels.
     var wireName = ""
 
@@ -98,6 +100,19 @@ struct Requirement {
     /// `add(_:to:)`.
     var fullName: String { isProperty ? name : "\(name)(\(parameters.map { ($0.label ?? "_") + ":" }.joined()))" }
 
+    /// Where the objects are in the values of a parameter; nil if none are sent with them. A closure is an object too.
+    func objects(of parameter: ParameterSyntax) -> ObjectSyntax? {
+        closureName(parameter).map { .closure($0) } ?? parameter.type.objects
+    }
+
+    /// The name of the generated type for a closure; nil if the parameter is none.
+    func closureName(_ parameter: ParameterSyntax) -> String? {
+        guard case .closure = parameter.type.shape,
+            let place = parameters.firstIndex(where: { $0.offset == parameter.offset })
+        else { return nil }
+        return "_Closure\(number)_\(place)"
+    }
+
     /// The arguments of a call to the real object.
     /// - Parameter all: the expression for all arguments as one value; nil if each is a variable with its parameter's name.
     func arguments(of all: String? = nil) -> String {
@@ -108,9 +123,9 @@ struct Requirement {
 
     /// The type of all arguments as one value: a tuple with their names, or the type of the only one.
     var argumentType: String {
-        if parameters.count == 1 { return parameters[0].type.spelling }
+        if parameters.count == 1 { return parameters[0].type.stored }
         if parameters.isEmpty { return "Swift.Void" }
-        return "(\(parameters.map { "\(SwiftName.tupleLabel($0.name)): \($0.type.spelling)" }.joined(separator: ", ")))"
+        return "(\(parameters.map { "\(SwiftName.tupleLabel($0.name)): \($0.type.stored)" }.joined(separator: ", ")))"
     }
 
     /// The expressions for the arguments one by one; `all` as above.

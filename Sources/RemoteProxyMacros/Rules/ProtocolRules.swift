@@ -145,6 +145,7 @@ struct ProtocolRules {
                 refuse(reason, of: "'\(requirement.fullName)'", at: requirement.member.offset)
                 continue
             }
+            requirement.number = named.count
             named.append(requirement)
         }
         model.requirements = named

@@ -15,7 +15,8 @@ struct Refusal: Error, Equatable {
         switch type.shape {
         case .value: nil
         case .void, .tuple: "cannot be a tuple; write a Codable struct"
-        case .function: "cannot be a closure, which cannot be sent; declare a second @Service with a function for it"
+        case .function, .closure:
+            "cannot be a closure: only a parameter is one by itself; declare a second @Service with a function for it"
         case .opaque(let protocols):
             "cannot be opaque: both ends must know the type; name a concrete type"
                 + (ObjectRules.reason(against: protocols) == nil ? ", or write 'any \(protocols)'" : "")

@@ -122,6 +122,9 @@ struct RequirementRules {
         case _ where parameter.hasDefault:
             return "cannot have a default value in a protocol; write an extension with a shorter function"
         default:
+            if case .closure(let closure) = parameter.type.shape {
+                return ClosureRules.reason(against: closure, spelled: parameter.type.spelling)
+            }
             return Refusal.reason(against: parameter.type)
         }
     }

@@ -4,6 +4,8 @@
 indirect enum ObjectSyntax: Equatable {
     /// `any P`, with the protocols as spelled after `any`.
     case object(String)
+    /// A closure, with the name of its shape.
+    case closure(String)
     case optional(ObjectSyntax)
     case array(ObjectSyntax)
     case dictionary(key: String, ObjectSyntax)
@@ -12,6 +14,7 @@ indirect enum ObjectSyntax: Equatable {
     var protocols: String {
         switch self {
         case .object(let protocols): protocols
+        case .closure: ""
         case .optional(let inner), .array(let inner), .dictionary(_, let inner): inner.protocols
         }
     }

@@ -158,7 +158,11 @@ struct TokenCursor {
     func spelling(since start: Int) -> String {
         var text = ""
         for position in start..<max(start, index) {
-            if position > start, Self.separates(tokens[position - 1], tokens[position]) { text += " " }
+            if position > start,
+                Self.separates(tokens[position - 1], tokens[position]) || endsAttribute(before: position)
+            {
+                text += " "
+            }
             text += tokens[position].text
         }
         return text
@@ -169,6 +173,12 @@ struct TokenCursor {
         guard start < index else { return "" }
         return String(
             decoding: bytes[tokens[start].range.lowerBound..<tokens[index - 1].range.upperBound], as: UTF8.self)
+    }
+
+    /// Whether an attribute without arguments ends before a parenthesis: with a blank the parenthesis does not belong to it.
+    private func endsAttribute(before position: Int) -> Bool {
+        position > 1 && tokens[position].text == "(" && tokens[position - 2].text == "@"
+            && tokens[position - 1].range.upperBound < tokens[position].range.lowerBound
     }
 
     private static func separates(_ left: SwiftToken, _ right: SwiftToken) -> Bool {

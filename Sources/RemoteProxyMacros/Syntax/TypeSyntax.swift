@@ -1,7 +1,7 @@
 // Reads any type of Swift by recursive descent: its spelling, and why its values cannot be sent, if they cannot.
 
 /// A type as the source spells it.
-struct TypeSyntax {
+struct TypeSyntax: Equatable {
     /// Why the values of a type cannot be sent. The innermost fault of a nested type is the fault of the whole.
     enum Shape: Equatable {
         case value
@@ -12,6 +12,8 @@ struct TypeSyntax {
         case opaque(String)
         /// `any P`, alone or in optionals, arrays and dictionaries that are spelled with `?` and brackets.
         case objects(ObjectSyntax)
+        /// A function type that stands alone; `function` is one inside another type.
+        indirect case closure(ClosureSyntax)
         /// `any P` inside any other type, with the protocols as spelled after `any`.
         case enclosedObjects(String)
         /// `AsyncThrowingStream<…>` and `AsyncStream<…>`.
@@ -27,6 +29,8 @@ struct TypeSyntax {
     let shape: Shape
     /// Where the objects are in its values; nil if none are sent with them.
     var objects: ObjectSyntax? { shape.objects }
+    /// The type of a variable, which is always escaping.
+    var stored: String { spelling.replacing("@escaping ", with: "") }
 
     init(from cursor: inout TokenCursor) throws(ParsingFault) {
         let start = cursor.index
@@ -35,11 +39,11 @@ struct TypeSyntax {
             _ = try Self.operand(&cursor)
             shape = .composition
         }
+        let parameters = cursor.spelling(since: start)
         let effects = try EffectsSyntax(from: &cursor)
         if effects.isPresent || cursor.isAt("->") {
             try cursor.expect("->")
-            _ = try cursor.type()
-            shape = .function
+            shape = .closure(ClosureSyntax(parameters: parameters, effects, result: try cursor.type()))
         }
         self.shape = shape
         spelling = cursor.spelling(since: start)
@@ -68,6 +72,7 @@ struct TypeSyntax {
         case ("some", _): .opaque(type.spelling)
         case ("repeat", _), ("each", _): .pack
         case (_, .function): .function
+        case (_, .closure(let closure)): .closure(closure.with(word))
         default: .specified(word)
         }
     }
@@ -83,6 +88,7 @@ struct TypeSyntax {
             if cursor.isAt("?"), !cursor.current.startsLine {
                 cursor.advance()
                 if shape == .void { shape = .tuple }
+                shape = withoutClosure(shape)
                 if case .objects(let inner) = shape { shape = .objects(.optional(inner)) }
             } else if cursor.isAt("!"), !cursor.current.startsLine {
                 cursor.advance()
@@ -184,8 +190,13 @@ struct TypeSyntax {
 
     /// A type inside another one, where `Void` means the empty tuple and not a missing result.
     private static func inner(_ cursor: inout TokenCursor) throws(ParsingFault) -> Shape {
-        let shape = try cursor.type().shape
+        let shape = withoutClosure(try cursor.type().shape)
         return shape == .void ? .tuple : shape
+    }
+
+    /// The shape as it counts inside another type.
+    private static func withoutClosure(_ shape: Shape) -> Shape {
+        if case .closure = shape { .function } else { shape }
     }
 
     /// The shape as a fault of the type around it, if that has no place for objects.

@@ -25,7 +25,7 @@ private struct LibraryProxy: Library, ServiceProxy {
         "find", of: _ServiceDescription("Library"), parameters: ["title": "String"], result: "any Book",
         effect: .readOnly,
         coding: _ArgumentCoding(read: { try $0.next() }, write: { try $1.write($0) }),
-        results: ResultCoding(
+        results: _ResultCoding(
             read: { PaperBook(title: try decodeJSON(String.self, from: $0, in: $1)) },
             write: { try $1.encode($0.title, in: $2) })
     ) { try await $0.find($1) }

@@ -142,3 +142,8 @@ final class CornerBookshop: Bookshop {
 
     func fail(_ parcel: Parcel) async throws -> Parcel { throw RPCError(.denied, "closed", outcome: .executed) }
 }
+
+extension Reference {
+    /// Whether both refer to one object.
+    func isSame(as other: Reference) -> Bool { Proxy(object).isIdentical(to: other.object) }
+}

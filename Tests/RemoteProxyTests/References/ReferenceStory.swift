@@ -118,7 +118,7 @@ final class ReferenceStory: @unchecked Sendable {
             let (titles, now) = (held.map { ($0.volume, $0.title) }, epoch)
             call("echo") {
                 for volume in try await proxy.echo(parcel).volumes {
-                    guard let title = titles.first(where: { $0.0 == volume })?.1 else { continue }
+                    guard let title = titles.first(where: { $0.0.isSame(as: volume) })?.1 else { continue }
                     found.withLock { $0.append(Held(volume: volume, title: title, epoch: now)) }
                 }
             }

@@ -25,6 +25,7 @@ protocol Team: Sendable {
     func isCaptain(_ player: any Player) async throws -> Bool
     var coach: any Player { get async throws }
     func leave(_ player: any Player)
+    @ReadOnly func roster() async throws -> [any Player]
 }
 
 private actor Striker: Player {
@@ -61,6 +62,7 @@ private final class HomeTeam: Team {
     func place(_ positions: [String: any Player]) async throws { placed.withLock { $0 = positions } }
     func isCaptain(_ player: any Player) async throws -> Bool { player as AnyObject === star }
     var coach: any Player { get async throws { PlayerProxy(star).guarded(by: .nobody) } }
+    func roster() async throws -> [any Player] { [star] }
     func leave(_ player: any Player) { joined.withLock { $0.removeAll { PlayerProxy($0).isIdentical(to: player) } } }
 }
 
@@ -144,6 +146,44 @@ private final class HomeTeam: Team {
         let error = #expect(throws: RPCError.self) { try complete { _ = try await kept?.likes("Emma") } }
         #expect(error?.code == .noSuchObject)
         kept?.opened("Emma")
+    }
+
+    @Test func `are one object each time they are passed weakly, as one that is held weakly`() throws {
+        let feed = Striker("Hal")
+        #expect(PlayerProxy.weak(feed).isIdentical(to: feed))
+        try complete {
+            _ = try await team.join(PlayerProxy.weak(feed), instead: nil, with: [])
+            team.leave(PlayerProxy.weak(feed))
+            _ = try await team.captain()
+        }
+        #expect(home.joined.withLock { $0.isEmpty })
+        try complete { _ = try await team.join(feed, instead: nil, with: []) }
+        let strong = home.joined.withLock { $0[0] }
+        #expect(try complete { try await strong.name() } == "Hal")
+    }
+
+    @Test func `of an instance that is gone give their place to the next one`() throws {
+        for number in 0..<20 {
+            let player = Striker("\(number)")
+            try complete { _ = try await team.join(PlayerProxy.weak(player), instead: nil, with: []) }
+            let joined = home.joined.withLock { $0[0] }
+            #expect(try complete { try await joined.name() } == "\(number)")
+        }
+    }
+
+    @Test func `say closed once their client is closed`() throws {
+        let captain = try complete { try await team.captain() }
+        client.close()
+        let error = #expect(throws: RPCError.self) { try complete { try await captain.name() } }
+        #expect(error?.code == .closed && error?.outcome == .notExecuted)
+    }
+
+    @Test func `are not kept by a cache`() throws {
+        let cached = team.cached(in: .memory)
+        _ = try complete { try await cached.roster() }
+        network.restart()
+        network.loop.advance(by: .seconds(2))
+        #expect(try complete { try await cached.roster()[0].name() } == "Ann")
     }
 
     @Test func `are the same, or not, whatever is around them`() async throws {

@@ -28,7 +28,8 @@ extension ServiceProxy {
     func cached(
         in cache: Cache, methods: [MethodName]?, _ policy: CachePolicy, _ environment: CacheEnvironment
     ) -> Self {
-        let calls = Self._methodTable.entries.filter { $0.signature.shape == .call }
+        // An object is there for as long as its session only.
+        let calls = Self._methodTable.entries.filter { $0.signature.shape == .call && !$0.returnsObjects }
         let names = methods?.map(\.name) ?? calls.map(\.signature).filter { $0.effect == .readOnly }.map(\.name)
         let service = Self._methodTable.service.name
         if names.isEmpty {
@@ -38,7 +39,7 @@ extension ServiceProxy {
         }
         for name in names where !calls.contains(where: { $0.signature.name == name }) {
             policy.log(
-                LogRecord(.warning, "\(service).\(name) cannot be cached: only a method with a result can"))
+                LogRecord(.warning, "\(service).\(name) cannot be cached: only a method can whose result is a value"))
         }
         let cached = calls.filter { names.contains($0.signature.name) }
         let store = CacheStore(

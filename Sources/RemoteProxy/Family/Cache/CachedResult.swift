@@ -46,14 +46,14 @@ final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
     let bytes: Int
     private let arguments: Arguments
     private let coding: _ArgumentCoding<Arguments>
-    private let results: ResultCoding<Result>
+    private let results: _ResultCoding<Result>
     private let traffic: Traffic?
 
     /// - Parameter caller: the peer that has asked for the result. Its server counts the result for as long as it exists. Nil if
     ///   this process has asked.
     init(
         _ value: Result, for key: CacheKey, _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>,
-        _ results: ResultCoding<Result>, askedBy caller: Caller? = nil
+        _ results: _ResultCoding<Result>, askedBy caller: Caller? = nil
     ) {
         (self.key, self.value) = (key, value)
         (self.arguments, self.coding, self.results) = (arguments, coding, results)
