@@ -74,20 +74,30 @@ extension Requester {
     /// Tells the other end which of its objects this one needs no more. Called on any thread, once the other end can be told.
     @inline(never)
     func giveBack() {
-        let (session, most, route) = state.withLock { state in
-            (state.route.flatMap { _ in state.link?.objects }, state.half.frameLimit / 64, state.route)
+        let (session, route) = state.withLock { state in
+            (state.route.flatMap { _ in state.link?.objects }, state.route)
         }
         guard let session, let route else { return }
         if !route.listsObjects { return giveBack(of: session, to: route) }
-        owesObjects.store(false, ordering: .relaxed)
-        while case let released = session.takeReleased(min(Self.mostGivenBack, max(1, most - 2))), !released.isEmpty {
+        var hasMore = true
+        while hasMore {
             let call = newCall(in: nil)
             call.target = session
             MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
-            // Numbers cannot fail to encode.
-            try? call.message.encode(released.map { [$0.handle, Int64($0.count)] })
-            guard send(post: call, isForSession: true) else { return session.putBack(released) }
+            hasMore = send(post: call, givingBackIn: session)
         }
+    }
+
+    /// Takes what is to be given back, and writes it. Under the lock, so that a call which is made later has a higher number.
+    func takeReleased(of session: SessionObjects, into message: JSONOutput, _ state: inout State) -> [SessionObjects
+        .Released]
+    {
+        owesObjects.store(false, ordering: .relaxed)
+        let most = min(Self.mostGivenBack, max(1, state.half.frameLimit / 64 - 2))
+        let released = session.takeReleased(most)
+        // Numbers cannot fail to encode.
+        try? message.encode(released.map { [$0.handle, Int64($0.count)] })
+        return released
     }
 
     /// Does the same with a peer that does not run this library.

@@ -307,14 +307,20 @@ extension Requester {
 
 extension Requester {
     /// Sends a post. Without a connection, keeps it in its place among the messages that wait for one.
-    /// - Parameter method: the method that the log names if the post is refused; nil for a message that no program has made.
-    /// - Parameter isForSession: whether the post has no deadline and ends with its session only.
-    /// - Returns: false if the post was refused.
+    /// - Parameters:
+    ///   - method: the method that the log names if the post is refused; nil for a message that no program has made.
+    ///   - session: the session whose objects the post gives back; nil for any other post. Such a post has no deadline.
+    /// - Returns: false if the post was refused, or has nothing to give back.
     @discardableResult
-    func send(post call: OutgoingCall, of method: MethodSignature? = nil, isForSession: Bool = false) -> Bool {
+    func send(
+        post call: OutgoingCall, of method: MethodSignature? = nil, givingBackIn session: SessionObjects? = nil
+    ) -> Bool {
         call.begin(at: loop.now, timeout)
-        if isForSession { call.deadline = .distantFuture }
-        if !isForSession, owesObjects.load(ordering: .relaxed) { giveBack() }
+        if session != nil {
+            call.deadline = .distantFuture
+        } else if owesObjects.load(ordering: .relaxed) {
+            giveBack()
+        }
         // The flush is left to the end of the turn only on the loop: elsewhere the caller may go on for long.
         let isOnLoop = loop.isCurrent
         let message = call.message
@@ -323,9 +329,10 @@ extension Requester {
         if let objects { MessageWriter.write(objects: objects.listed, in: message) }
         if let metadata = call.metadata { MessageWriter.write(metadata, in: message) }
         let bound = call.boundSession
-        let kind: PostKind = isForSession ? .ofProtocol : bound == nil ? .free : .ofSession
+        let kind: PostKind = session != nil ? .ofProtocol : bound == nil ? .free : .ofSession
         var refusal: CallFailure?
         var isAccepted = false
+        var released: [SessionObjects.Released] = []
         var untoldRefusals = 0
         let after = state.withLock { state -> AfterSending in
             let route = state.route
@@ -333,6 +340,10 @@ extension Requester {
             if let bound, !state.isClosedHere, bound.isOver || bound !== state.link?.objects {
                 if method != nil, state.half.countRefusal(.objectGone) { refusal = .objectGone }
                 return AfterSending()
+            }
+            if let session {
+                released = takeReleased(of: session, into: message, &state)
+                if released.isEmpty { return AfterSending() }
             }
             switch account.isOverdrawn
                 ? .failure(.noRoomInAll)
@@ -365,6 +376,7 @@ extension Requester {
         tell(untoldRefusals: untoldRefusals)
         spareCalls.give(call)
         perform(after)
+        if !isAccepted, !released.isEmpty { session?.putBack(released) }
         return isAccepted
     }
 

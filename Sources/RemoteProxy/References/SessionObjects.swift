@@ -7,6 +7,9 @@ import Synchronization
 
 /// The objects that cross one session, in both directions.
 final class SessionObjects: Sendable {
+    /// A handle, and how many messages with it have been dealt with.
+    typealias Released = (handle: Int64, count: Int)
+
     /// An object of this end.
     fileprivate struct Given {
         let object: ExportedObject
@@ -99,7 +102,7 @@ final class SessionObjects: Sendable {
 
     /// The other end gives objects back.
     /// - Returns: whether it was given all of them as often.
-    func released(_ objects: [(handle: Int64, count: Int)]) -> Bool {
+    func released(_ objects: [Released]) -> Bool {
         // Objects go away outside the lock: what they do then may need it.
         var gone: [ExportedObject] = []
         var isExact = true
@@ -185,7 +188,7 @@ final class SessionObjects: Sendable {
     }
 
     /// Takes out what the other end is to be told, at most so many handles.
-    func takeReleased(_ most: Int) -> [(handle: Int64, count: Int)] {
+    func takeReleased(_ most: Int) -> [Released] {
         state.withLock { state in
             let released = state.released.prefix(most).map { (handle: $0.key, count: $0.value) }
             for (handle, _) in released { state.released[handle] = nil }
@@ -195,7 +198,7 @@ final class SessionObjects: Sendable {
     }
 
     /// Puts back what could not be sent. It is told again.
-    func putBack(_ released: [(handle: Int64, count: Int)]) {
+    func putBack(_ released: [Released]) {
         let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
             if state.isOver { return nil }
             for (handle, count) in released { state.released[handle, default: 0] += count }

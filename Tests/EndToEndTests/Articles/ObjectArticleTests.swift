@@ -67,6 +67,19 @@ private struct WoodenCabinet: Cabinet {
         await server.stop()
     }
 
+    @Test func `a transfer says how far it has come`() async throws {
+        let client = RPCClient(try await url(), .patient)
+        server.export(TransferProxy(PlainTransfer()))
+        let transfer = TransferProxy(client)
+        let text = try await transfer.download("report") { print("\($0) %") }
+        #expect(text.hasPrefix("report, part 1. report, part 2."))
+        let parts = Lock<[Int]>([])
+        _ = try await transfer.download("news") { part in parts.withLock { $0.append(part) } }
+        #expect(parts.withLock { $0 } == [25, 50, 75, 100])
+        await client.close(grace: .seconds(2))
+        await server.stop()
+    }
+
     @Test func `books are given back when their client is gone`() async throws {
         let url = try await url()
         let (client, other) = (RPCClient(url, .patient), RPCClient(url, .patient))
