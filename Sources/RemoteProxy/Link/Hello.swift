@@ -38,8 +38,8 @@ struct Hello: Codable {
     }
 
     /// The version that this end speaks of what ends agree on beyond JSON-RPC. Version 1 passes all metadata on. Version 3 has
-    /// transfers, and calls that say inside which call they are made. Version 4 has objects by reference. A later version is welcome: it learns from the answer that
-    /// this end speaks an earlier one.
+    /// transfers, and calls that say inside which call they are made. Version 4 has objects by reference. A later version is
+    /// welcome: it learns from the answer that this end speaks an earlier one.
     static let newest = 4
     static let withTransfers = 3
     static let withObjects = 4

@@ -280,7 +280,8 @@ extension Link {
         if half.life.isOver, half.calls.count == 0 { allRequestsHaveRun() }
         answered()
         let named = failure == nil ? worker.named : nil
-        if worker.named != nil { worker.named = nil }
+        // Last: objects that go away with a failure are a program's.
+        defer { if worker.named != nil { worker.named = nil } }
         if let failure { write(failure, stop, to: request, in: output) } else { close(output, naming: named) }
         guard let id = request.id else { return }
         if output.count > half.frameLimit {

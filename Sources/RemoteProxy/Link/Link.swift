@@ -283,7 +283,8 @@ extension Link {
             defer { shared.objects = shared.objects ?? .ended }
             return shared.objects
         }
-        objects?.end()
+        // Last: the objects that go away are a program's.
+        defer { objects?.end() }
         if isAccepted { requester.close(.gone(why)) } else { requester.linkEnded(self, why) }
         watch.end()
     }

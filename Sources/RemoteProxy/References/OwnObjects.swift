@@ -34,17 +34,17 @@ final class OwnObjects: Sendable {
     func object<Proxy: ServiceProxy>(of proxy: Proxy) -> ExportedObject {
         let subject = proxy.proxySubject
         let (identity, isWeak) = (subject.identity, subject.instance == nil)
-        let index = Proxy._methodTable.index
+        let index = ObjectIdentifier(Proxy._methodTable.index)
+        let key = identity.map { Key(instance: $0, index: index, isWeak: isWeak) }
+        let known = key.flatMap { key in state.withLock { $0.known[key]?.object } }
+        // Where an instance was that is gone, another one may be by now.
+        if let known, !isWeak || known.identity == identity { return known }
         // Released outside the lock: they may be the last references by then.
         var others: [ExportedObject] = []
         defer { withExtendedLifetime(others) {} }
         return state.withLock { state in
-            let key = identity.map { Key(instance: $0, index: ObjectIdentifier(index), isWeak: isWeak) }
-            if let key, let object = state.known[key]?.object {
-                // Another instance may be where one was that is gone.
-                if !isWeak || object.identity == identity { return object }
-                others.append(object)
-            }
+            // Another thread may have been faster.
+            if let key, let object = state.known[key]?.object, object !== known { return object }
             state.lastHandle += 1
             let handle = state.lastHandle
             let object = Exported(proxy, named: RemoteReference.name(Int64(handle)), number: handle)

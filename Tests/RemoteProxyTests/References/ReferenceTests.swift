@@ -168,6 +168,29 @@ import Testing
         #expect(clientObjects.value == 0)
     }
 
+    @Test func `go away when their answer was lost and not kept`() throws {
+        var settings = LinkSettings()
+        settings.limits.maximumKeptReplyBytes = 0
+        let network = SimulatedNetwork(settings: settings, loop: network.loop)
+        network.exports.add(BookshopProxy(shop), named: nil)
+        let client = network.client()
+        clients.withLock { $0.append(client) }
+        let shop = BookshopProxy(client)
+        try complete { try await shop.drop() }
+        // Then the answer is acknowledged, and the next call may begin.
+        network.loop.advance(by: .seconds(2))
+        var faults = WireFaults()
+        faults.isHeld = true
+        network.injectFromServer(faults)
+        let call = Task(executorPreference: network.loop) { try await shop.open("Emma") }
+        network.loop.advance(by: .milliseconds(10))
+        #expect(self.shop.alive.value == 1)
+        network.cut()
+        network.loop.advance(by: .seconds(2))
+        #expect(self.shop.alive.value == 0)
+        call.cancel()
+    }
+
     @Test func `work through the process in the middle, three deep`() throws {
         var settings = LinkSettings()
         settings.waitsForConnection = false
