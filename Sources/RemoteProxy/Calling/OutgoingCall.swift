@@ -71,6 +71,8 @@ final class OutgoingCall: CodedMessage, @unchecked Sendable {
         if let reference, reference.isForeign {
             MessageWriter.openRequest(
                 method: "\(SystemMethod.invoke)\(reference.handle)/\(signature.name)", in: message)
+        } else if let reference {
+            signature.open(handle: reference.handle, in: message)
         } else if let object {
             MessageWriter.openRequest(method: signature.wireName(on: object), in: message)
         } else {

@@ -72,7 +72,8 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     private func newCall(_ signature: MethodSignature, in scope: CallScope?) -> OutgoingCall {
         let call = requester.newCall(in: scope)
         if let reference { call.target = reference.session }
-        call.open(signature, to: object(in: scope), reference)
+        let name = object(in: scope)
+        call.open(signature, to: name, name == object ? reference : nil)
         return call
     }
 

@@ -215,7 +215,7 @@ extension Requester {
                         settled += state.objects.arrived(through: replies[index].number)
                     }
                     replies[index].waiter = call._withUnsafeGuaranteedRef { call in
-                        if let objects = replies[index].objects { call.listed = objects }
+                        if let objects = replies[index].objects.take() { call.listed = objects }
                         return call.finish(replies[index].end.take())
                     }
                 } else if replies[index].number < 1 || replies[index].number > state.half.lastNumber {
@@ -227,12 +227,13 @@ extension Requester {
             tellBytes(&state)
             return state.retired.isEmpty ? [] : state.take(state.half.takeFinished())
         }
+        // Before the callers go on: what they let go of then must not be kept here any longer.
+        if !settled.isEmpty { settled = [] }
         if let handoff {
             handoff.answer(onlyOf: isOnlyOne ? ObjectIdentifier(self) : nil) { resume(replies) }
         } else {
             resume(replies)
         }
-        withExtendedLifetime(settled) {}
         toFlush?.flush()
         finish(finished)
         return (answers, stray)

@@ -1,5 +1,6 @@
 // The part of a method table that has no types in it: what a method is called, and what it looks like.
 
+import JSONCodec
 import RPCWire
 
 /// The name, the parameters, the shape and the effect of one requirement of a service.
@@ -54,10 +55,15 @@ public struct MethodSignature: Sendable, Hashable {
         let facts: Facts
         /// The beginning of a request for the method, when no object is named.
         let opening: String
+        /// Where the name of an object stands in it, in bytes.
+        let placeOfObject: Int
 
         init(_ facts: Facts) {
             self.facts = facts
             opening = MessageWriter.opening(of: "\(facts.service).\(facts.name)")
+            // Behind the service, whose name needs no escapes.
+            placeOfObject =
+                MessageWriter.opening(of: "").utf8.count - #"","params":"#.utf8.count + facts.service.utf8.count
         }
     }
 
@@ -120,6 +126,20 @@ public struct MethodSignature: Sendable, Hashable {
     static func path(of service: String, on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
 
     var opening: String { shared.opening }
+
+    /// Writes the beginning of a request for the method of an object by reference: `Book[#5].title`.
+    func open(handle: Int64, in output: JSONOutput) {
+        var opening = shared.opening
+        opening.withUTF8 { bytes in
+            let text = UnsafeRawBufferPointer(bytes)
+            let place = shared.placeOfObject
+            output.append(UnsafeRawBufferPointer(rebasing: text[..<place]))
+            output.append("[#")
+            output.append(handle)
+            output.append("]")
+            output.append(UnsafeRawBufferPointer(rebasing: text[place...]))
+        }
+    }
 
     /// Whether the method may run a second time when it may have run already, because it is `@ReadOnly` or `@Idempotent`.
     public var isRepeatable: Bool { effect != .changes }
