@@ -12,8 +12,8 @@
 ///
 /// The signature of a requirement alone decides what it becomes. `async throws` is a call with one reply. A function without
 /// `throws` and without a result is a post, sent one way; with `async` its object may be an actor, or a class on the main actor.
-/// `{ get async throws }` is a call. Arguments and results are `Codable & Sendable`. Anything else is refused at its line with
-/// the reason and the fix.
+/// `{ get async throws }` is a call. Arguments and results are `Codable & Sendable` values, or objects of a service, spelled
+/// `any Book`; a parameter may also be a closure. Anything else is refused at its line with the reason and the fix.
 ///
 /// A service may refine other services: `protocol Selecting: Scrolling`, both with `@Service`. Its proxy then has the methods of
 /// both, and all are called by its own name on the wire. A service that others refine is declared outside of other types.
