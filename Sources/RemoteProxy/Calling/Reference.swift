@@ -180,7 +180,8 @@ extension Subject {
     /// The same also for a subject that refers to an instance weakly.
     var identity: ObjectIdentifier? { instance ?? (self as? any WeakSubject)?.target }
 
-    /// The object at the end of the chain, whatever is around it; nil if it has no identity, or is one of several.
+    /// Identifies the object at the end of the chain. Layers around the object make no difference. Nil if the object has no identity,
+    /// or if the chain chooses among several objects.
     fileprivate var end: AnyHashable? {
         guard let last = layers.map({ $0 }).last else { return nil }
         if let identity = last.identity { return identity }
@@ -197,9 +198,9 @@ protocol WeakSubject {
 }
 
 extension ServiceProxy {
-    /// Whether this proxy and the other object stand for one object, whatever is around each: the same instance of a class or an
-    /// actor, or the same object at the same other end. False for values of other types, and where several objects are chosen
-    /// from.
+    /// Whether this proxy and the other one stand for the same object. That is the same instance of a class or an actor, or the same
+    /// object at the same other end. Layers around either proxy make no difference. False for structs and enums, and for a
+    /// proxy that chooses among several objects.
     public func isIdentical(to other: ProxiedService) -> Bool {
         guard let end = proxySubject.end else { return false }
         return end == Self.subject(of: other).end

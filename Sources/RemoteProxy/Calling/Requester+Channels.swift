@@ -89,9 +89,9 @@ extension Requester {
     }
 
     /// Takes what is to be given back, and writes it. Under the lock, so that a call which is made later has a higher number.
-    func takeReleased(of session: SessionObjects, into message: JSONOutput, _ state: inout State) -> [SessionObjects
-        .Released]
-    {
+    func takeReleased(
+        of session: SessionObjects, into message: JSONOutput, _ state: inout State
+    ) -> [SessionObjects.Released] {
         owesObjects.store(false, ordering: .relaxed)
         let most = min(Self.mostGivenBack, max(1, state.half.frameLimit / 64 - 2))
         let released = session.takeReleased(most)

@@ -1,6 +1,5 @@
 // The objects of messages that are not settled: the other end may lack them, and the session counts what it has been given.
 
-import JSONCodec
 import RPCWire
 
 /// Part of the requester's locked state. What it lets go of is returned, to be released when the lock is free: an object that goes
