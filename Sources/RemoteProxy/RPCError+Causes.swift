@@ -31,6 +31,7 @@ extension RPCError {
                 .unavailable, "the call could not be sent: \(why)", outcome: .notExecuted,
                 underlying: PeerUnreachable(description: why))
         case .objectGone: self = .objectGone
+        case .holdEnded: self = .holdEnded
         case .closed(let wasSent): self = .closed(outcome: wasSent ? .unknown : .notExecuted)
         case .unavailable(let why): self = .unavailable(why)
         case .heldBack(let why):

@@ -61,6 +61,8 @@ package enum CallFailure: Error, Hashable {
     case unreachable(String)
     /// It names an object of a session that is over.
     case objectGone
+    /// It was made under a hold that has ended.
+    case holdEnded
 
     // It ended.
     case cancelled(wasSent: Bool)

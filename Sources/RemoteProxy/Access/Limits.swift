@@ -57,8 +57,6 @@ public struct Limits: Sendable {
     /// How many objects one session may have by reference at a time, in either direction. A call that would give it another one
     /// fails with `.busy`.
     public var maximumReferences = 10_000
-    /// How many objects one session may hold at a time. Further holds are refused with `.busy`. Zero allows none.
-    public var maximumHolds = 1_000
 
     // MARK: how long they may take
 

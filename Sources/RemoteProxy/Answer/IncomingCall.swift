@@ -62,7 +62,16 @@ struct IncomingCall {
         return true
     }
 
-    /// Writes `null` as the result: of a post, which a peer may send with an id, and of `rpc.hold`.
+    /// Takes the object for the caller, and answers with a reference to it.
+    func hold(for lease: Duration) async throws {
+        try answer(try await object.takeUnretainedValue().held(for: lease))
+    }
+
+    private func answer<Proxy: ServiceProxy>(_ proxy: Proxy) throws {
+        try answer(Reference<Proxy>(proxy.asService), .codable)
+    }
+
+    /// Writes `null` as the result of a post, which a peer may send with an id.
     func answerNothing() { worker._withUnsafeGuaranteedRef { $0.output.append("null") } }
 }
 

@@ -108,22 +108,29 @@ class CodedMessage {
     /// - Throws: `RPCError` with the code `.noSuchObject` if there is none of that handle and service.
     func object<Proxy: ServiceProxy>(_ token: ObjectToken, as proxy: Proxy.Type) throws -> Proxy.ProxiedService {
         let service = Proxy._methodTable.service.name
-        if token.isOwn {
-            guard let requester, token.service ?? service == service,
-                let reference = arrived?.theirs(token.handle) ?? session?.unlisted(token.handle)
-            else {
-                if arrived?.isIncomplete == true, let most = requester?.mostReferences {
-                    throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
-                }
-                throw RPCError.noSuchObject(service, token.handle)
-            }
+        if token.isOwn, let requester {
+            let reference = try reference(token, of: service)
             return Proxy(subject: RemoteSubject(to: reference, of: service, through: requester)).asService
         }
         let own = arrived?.own(token.handle) ?? session?.unlistedOwn(token.handle)
-        guard let object = own as? Exported<Proxy.ProxiedService> else {
+        guard !token.isOwn, let object = own as? Exported<Proxy.ProxiedService> else {
             throw RPCError.noSuchObject(service, token.handle)
         }
         return object.service
+    }
+
+    /// The object of the other end that values of the message refer to.
+    /// - Throws: as `object`.
+    func reference(_ token: ObjectToken, of service: String) throws -> RemoteReference {
+        if token.isOwn, token.service ?? service == service,
+            let reference = arrived?.theirs(token.handle) ?? session?.unlisted(token.handle)
+        {
+            return reference
+        }
+        if arrived?.isIncomplete == true, let most = requester?.mostReferences {
+            throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
+        }
+        throw RPCError.noSuchObject(service, token.handle)
     }
 }
 
@@ -186,8 +193,7 @@ extension Subject {
         guard let last = layers.map({ $0 }).last else { return nil }
         if let identity = last.identity { return identity }
         guard let remote = last as? RemoteSubject<Service> else { return nil }
-        return RemoteObject(
-            requester: ObjectIdentifier(remote.requester), service: remote.service, name: remote.object)
+        return remote.remoteObject(nil)
     }
 }
 

@@ -1,75 +1,52 @@
-// A hold on an object at the other end of a connection. It is asked for with `rpc.hold`, used by calling the object under the
-// hold's name, and given back with `rpc.release`.
+// A hold on an object at the other end of a connection. It is asked for with `rpc.hold`, and is a reference to the object: calls to
+// that are made under the hold, and the hold ends when the reference is given back.
 
 import JSONCodec
 import RPCWire
-import Synchronization
-
-/// The parameters of `rpc.hold`.
-struct HoldRequest: Codable {
-    /// The object to hold: `Ledger` or `Ledger[visits]`.
-    var object: String
-    /// The name of the object under the hold: `~` and any text, used once in a session.
-    var name: String
-    /// In milliseconds.
-    var lease: Int64
-}
-
-/// The parameters of `rpc.release`.
-struct ReleaseRequest: Codable {
-    /// As in the request for the hold.
-    var object: String
-    var name: String
-}
 
 struct RemoteHold: Right {
-    let requester: Requester
-    let service: String
-    let object: String?
-    /// Chosen at this end, so that the hold can be given back even if the answer never came.
-    let name = "~\(count.add(1, ordering: .relaxed).newValue)"
-
-    private static let count = Atomic(0)
+    /// What is held.
+    let object: RemoteObject
+    /// The same under the hold.
+    let reference: RemoteReference
 
     var isHold: Bool { true }
+}
 
-    func name(of object: RemoteObject) -> String? {
-        object == RemoteObject(requester: ObjectIdentifier(requester), service: service, name: self.object) ? name : nil
-    }
-
-    private var path: String { MethodSignature.path(of: service, on: object) }
-
-    /// Asks for the hold, and returns when the other end has granted it.
-    func begin(_ lease: Duration) async throws {
-        let call = requester.newCall()
-        call.isAwaited(in: .current, through: requester)
-        defer { requester.spareCalls.give(call) }
-        MessageWriter.openRequest(method: SystemMethod.hold, in: call.message)
-        try call.message.encode(HoldRequest(object: path, name: name, lease: lease.nanoseconds / 1_000_000))
-        switch await requester.perform(call) {
-        case .result: return
-        case .failure(let error): throw error.thrown(by: _ServiceDescription(service))
-        case .failed(let failure):
-            end()
-            throw requester.error(failure)
-        }
-    }
-
-    /// Gives the hold back. A post, so that it does not overtake the posts made under the hold.
-    func end() {
-        let call = requester.newCall()
-        MessageWriter.openRequest(method: SystemMethod.release, in: call.message)
-        // Two strings cannot fail to encode.
-        try? call.message.encode(ReleaseRequest(object: path, name: name))
-        requester.send(post: call)
-    }
+/// An object at the other end of a connection.
+struct RemoteObject: Hashable {
+    /// The `Requester` that leads there.
+    let requester: ObjectIdentifier
+    let service: String
+    /// Which of several objects of the service; nil for the unnamed one.
+    let name: String?
+    /// The session in which that is the name of an object by reference; nil for any other name.
+    let session: ObjectIdentifier?
 }
 
 extension RemoteSubject: HoldableSubject {
-    /// Asks the other end for a hold. It lasts for the lease, and at most as long as the session.
+    /// Asks the other end for a hold, and returns when it has granted it. The hold lasts for the lease, and at most as long as the
+    /// session.
     func takeHold(for lease: Duration) async throws -> Hold {
-        let hold = RemoteHold(requester: requester, service: service, object: object(in: .current))
-        try await hold.begin(lease)
-        return Hold(hold) { hold.end() }
+        let held = target(in: .current)
+        let call = requester.newCall()
+        call.isAwaited(in: .current, through: requester)
+        defer { requester.spareCalls.give(call) }
+        bind(call, to: held)
+        MessageWriter.openRequest(method: SystemMethod.hold, in: call.message)
+        let path = MethodSignature.path(of: service, on: held?.name ?? object)
+        try call.message.encode(HoldRequest(object: path, lease: lease.nanoseconds / 1_000_000))
+        switch await requester.perform(call) {
+        case .result(let json):
+            let token = try json.withUnsafeBytes { try decodeJSON(ObjectToken.self, from: $0) }
+            let hold = RemoteHold(object: remoteObject(held), reference: try call.reference(token, of: service))
+            return Hold(hold) { [requester] in
+                // Others wait for it, and a task that outlives the body may have the right for long.
+                hold.reference.session.forget(hold.reference)
+                requester.giveBack()
+            }
+        case .failure(let error): throw error.thrown(by: _ServiceDescription(service))
+        case .failed(let failure): throw requester.error(failure)
+        }
     }
 }

@@ -71,20 +71,43 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     /// A call in the scope of the running task, with its message written up to the arguments.
     private func newCall(_ signature: MethodSignature, in scope: CallScope?) -> OutgoingCall {
         let call = requester.newCall(in: scope)
-        if let reference { call.target = reference.session }
-        let name = object(in: scope)
-        call.open(signature, to: name, name == object ? reference : nil)
+        let reference = target(in: scope)
+        bind(call, to: reference)
+        call.open(signature, to: object, reference)
         return call
     }
 
-    /// The name of the object in that scope: the one that the innermost right to it gives, or its own. Inlined, since every
-    /// call asks for it and few tasks have a right.
+    /// Binds a call to the session of the reference under which it is made.
+    func bind(_ call: OutgoingCall, to reference: RemoteReference?) {
+        guard let reference else { return }
+        call.target = reference === self.reference ? reference.session : reference.sessionOfHold
+    }
+
+    /// The reference to the object in that scope: the one of the innermost hold on it, or its own. Nil if it is called by its name.
+    /// Inlined, since every call asks for it and few tasks have a right.
     @inline(__always)
-    func object(in scope: CallScope?) -> String? {
-        guard let rights = scope?.rights, !rights.isEmpty else { return object }
-        return rights.reduce(object) { name, right in
-            right.name(of: RemoteObject(requester: ObjectIdentifier(requester), service: service, name: name)) ?? name
+    func target(in scope: CallScope?) -> RemoteReference? {
+        guard let rights = scope?.rights, !rights.isEmpty else { return reference }
+        return target(under: rights)
+    }
+
+    @inline(never)
+    private func target(under rights: [any Right]) -> RemoteReference? {
+        var target = reference
+        while true {
+            let object = remoteObject(target)
+            let hold = rights.lazy.compactMap { $0 as? RemoteHold }.first { $0.object == object }
+            guard let hold else { return target }
+            target = hold.reference
         }
+    }
+
+    /// The object as one that a task may have rights to.
+    /// - Parameter reference: what it is called by; nil if that is its name.
+    func remoteObject(_ reference: RemoteReference?) -> RemoteObject {
+        RemoteObject(
+            requester: ObjectIdentifier(requester), service: service, name: reference?.name ?? object,
+            session: reference.map { ObjectIdentifier($0.session) })
     }
 }
 

@@ -168,7 +168,7 @@ extension Requester {
         let (id, isSent): (Int64, Bool)
         let bound = call.boundSession
         if let bound, !state.isClosedHere, bound.isOver || bound !== state.link?.objects {
-            failure = .objectGone
+            failure = bound.whyGone
             return AfterSending()
         }
         let due = state.half.wakesAt
@@ -339,7 +339,7 @@ extension Requester {
             let route = state.route
             defer { tellBytes(&state) }
             if let bound, !state.isClosedHere, bound.isOver || bound !== state.link?.objects {
-                if method != nil, state.half.countRefusal(.objectGone) { refusal = .objectGone }
+                if method != nil, state.half.countRefusal(bound.whyGone) { refusal = bound.whyGone }
                 return AfterSending()
             }
             if let session {

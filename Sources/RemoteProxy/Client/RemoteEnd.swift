@@ -12,8 +12,7 @@ final class RemoteEnd: Sendable {
 
     init<Service>(_ remote: RemoteSubject<Service>) {
         requester = remote.requester
-        object = RemoteObject(
-            requester: ObjectIdentifier(remote.requester), service: remote.service, name: remote.object)
+        object = remote.remoteObject(remote.reference)
         client = remote.owner as? RPCClient
     }
 
@@ -37,7 +36,7 @@ final class RemoteEnd: Sendable {
     }
 
     /// Whether a task in that scope holds the object.
-    func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { $0.name(of: object) != nil } }
+    func isHeld(in scope: CallScope) -> Bool { scope.rights.contains { ($0 as? RemoteHold)?.object == object } }
 
     /// What a call does when this end cannot be reached; for the call's scope.
     /// - Parameter isLast: whether no other end is left to ask. Then the call waits until it has been sent.

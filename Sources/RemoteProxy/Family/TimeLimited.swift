@@ -1,5 +1,4 @@
-// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together. Also the subject behind it, which
-// changes the scope that calls inherit.
+// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together.
 
 import RPCSockets
 package import RPCWire
@@ -17,31 +16,5 @@ extension ServiceProxy {
             subject: ScopedSubject(next: proxySubject) { scope in
                 (scope ?? CallScope()).limited(to: clock.now.advanced(by: timeout))
             })
-    }
-}
-
-struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
-    let next: any Subject<Service>
-    /// Whether posts get the new scope too.
-    var includesPosts = false
-    /// Makes the scope for calls from the present one. Returns nil to leave it unchanged.
-    let scope: @Sendable (CallScope?) -> CallScope?
-
-    func ask<Answer: Sendable>(
-        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
-    ) async throws -> Answer {
-        guard let scope = scope(.current) else { return try await question(next) }
-        return try await scope.entered { try await question(next) }
-    }
-
-    func call<Arguments, Result>(
-        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result {
-        try await ask(isRepeatable: false) { try await $0.call(method, arguments) }
-    }
-
-    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        guard includesPosts, let scope = scope(.current) else { return next.post(post, arguments, now: now) }
-        CallScope.with(scope) { next.post(post, arguments, now: now) }
     }
 }

@@ -19,7 +19,7 @@ enum SystemMethod {
     static let goodbye = "rpc.goodbye"
     static let supports = "rpc.supports"
     static let hold = "rpc.hold"
-    /// Gives objects back: `[[handle, count], …]`. With other parameters it ends a hold.
+    /// Gives objects back: `[[handle, count], …]`.
     static let release = "rpc.release"
     static let cancel = "$/cancelRequest"
     /// Calls an object by reference: this, its handle, a slash, and the name of the method. As StreamJsonRpc does.

@@ -41,7 +41,7 @@ extension Link {
         answer(request.id, with: error, in: batch)
     }
 
-    /// Accepts a request that names no export: it is for an object by reference, for a held object, or for the protocol itself.
+    /// Accepts a request that names no export: it is for an object by reference, or for the protocol itself.
     private func acceptOther(_ request: Request, naming named: NamedObjects? = nil, in batch: BatchReply?) {
         let wireName = WireName(request.methodName)
         if let handle = wireName.handle { return accept(request, to: handle, wireName, naming: named, in: batch) }
@@ -54,13 +54,7 @@ extension Link {
         {
             return
         }
-        if name.count <= String.longestCompared {
-            // The check comes first, so that `held`, which is lazy, is not made where no holds are asked for.
-            if HeldObjects.mayHold(name), let (object, method) = held.method(named: name, for: request.params) {
-                return start(method, of: object, for: request, naming: named, in: batch)
-            }
-            if request.isSystem { return accept(system: request, in: batch) }
-        }
+        if name.count <= String.longestCompared, request.isSystem { return accept(system: request, in: batch) }
         answer(request.id, with: .unknown(name, exports, isOwnEnd: peerRunsLibrary), in: batch)
     }
 

@@ -429,6 +429,8 @@ extension Link {
             discover(request, in: batch)
         case SystemMethod.supports:
             start(.supports(in: exports) { self.objects.object($0) }, of: .ofProtocol, for: request, in: batch)
+        case SystemMethod.hold:
+            hold(request, in: batch)
         case SystemMethod.authenticate:
             authenticate(request, in: batch)
         case SystemMethod.ping:
@@ -446,6 +448,30 @@ extension Link {
             // answered.
             if request.id == nil, request.isOptional { return }
             answer(request.id, with: .unknown(request.method, exports, isOwnEnd: peerRunsLibrary), in: batch)
+        }
+    }
+
+    /// Handles `rpc.hold`. The request keeps its place among the posts to the object that it is about.
+    private func hold(_ request: Request, in batch: BatchReply?) {
+        do throws(RPCError) {
+            let wanted = try HoldRequest(of: SystemMethod.hold, request)
+            guard wanted.name == nil else { throw RPCError.holdByName }
+            guard let object = object(at: wanted.object) else { throw RPCError.noSuchObject(wanted.object, exports) }
+            start(.hold(for: .milliseconds(wanted.lease)), of: object, for: request, in: batch)
+        } catch {
+            answer(request.id, with: ErrorObject(error), in: batch)
+        }
+    }
+
+    /// The object with this path, that is, a wire name without a method.
+    private func object(at path: String) -> ExportedObject? {
+        guard path.utf8.count <= String.longestCompared else { return nil }
+        if let object = exports.object(path) { return object }
+        var name = "\(path)."
+        return name.withUTF8 { bytes in
+            let name = WireName(UnsafeRawBufferPointer(bytes))
+            let object = name.handle.flatMap { objects.object($0) }
+            return object.flatMap { $0.index.service.name.isEqual(name.service) ? $0 : nil }
         }
     }
 

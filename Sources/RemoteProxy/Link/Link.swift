@@ -62,7 +62,6 @@ package final class Link: @unchecked Sendable {
     @exclusivity(unchecked) var admission: Admission
     @exclusivity(unchecked) var methods = MethodCache()
     /// The objects that the other end holds.
-    private(set) lazy var held = HeldObjects(context.exports, limit: settings.limits.maximumHolds)
     @exclusivity(unchecked) var posts = PostLines()
     /// Messages of the connection whose turn has not come.
     @exclusivity(unchecked) var waiting = WaitingMessages()

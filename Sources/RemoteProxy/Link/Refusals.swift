@@ -52,7 +52,7 @@ extension ErrorObject {
         if isOwnEnd && !isSystem || there != nil, let end = name.lastIndex(of: "."),
             exports.object(String(name[..<end])) == nil
         {
-            var error = HeldObjects.noSuchObject(String(name[..<end]), exports)
+            var error = RPCError.noSuchObject(String(name[..<end]), exports)
             if !isOwnEnd { error.code = .noSuchMethod }
             return ErrorObject(error)
         }
@@ -74,6 +74,20 @@ extension ErrorObject {
 }
 
 extension Error where Self == RPCError {
+    /// - Parameter object: what a peer has named.
+    static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {
+        let name = object.prefix(200)
+        return RPCError(
+            .noSuchObject, "there is no object \(name); \(exports.lack); \(exports.listing)", outcome: .notExecuted)
+    }
+
+    static var holdByName: RPCError {
+        RPCError(
+            .invalidArguments,
+            "rpc.hold takes no name: an object is held by reference since this release; update the calling program",
+            outcome: .notExecuted)
+    }
+
     /// The answer to a stopped request that ended with an error.
     static func stopped(_ stop: IncomingCalls.Stop, outcome: RPCError.Outcome) -> RPCError {
         switch stop {

@@ -1,7 +1,8 @@
 // What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
 // they use.
 //
-// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `tellsProgress`, `WeakSubject`.
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `ScopedSubject`, `tellsProgress`,
+//   `WeakSubject`.
 // - Methods: `isDeclared`, `returnsObjects`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.

@@ -29,6 +29,23 @@ final class Hold: Sendable {
     }
 }
 
+extension Subject {
+    /// The same subject for the caller that has the hold, which lasts for as long as the result is there.
+    func under(_ hold: Hold) -> any Subject<Service> {
+        var next: any Subject<Service> = self
+        // A hold ends with the one that it was taken under, and so does not keep that.
+        if var outer = self as? ScopedSubject<Service> {
+            outer.hold = nil
+            next = outer
+        }
+        return ScopedSubject(next: next, includesPosts: true, hold: hold) { [right = hold.right] scope in
+            var scope = scope ?? CallScope()
+            scope.rights.append(right)
+            return scope
+        }
+    }
+}
+
 extension MethodSignature {
     /// The signature that policies and observers see when a subject of the service is held.
     static func hold(of service: String) -> MethodSignature {
@@ -42,25 +59,8 @@ extension MethodSignature {
 protocol Right: Sendable {
     /// Whether others wait for the end of this right.
     var isHold: Bool { get }
-
-    /// Tells holds in this process apart; nil for any other right.
-    var identity: ObjectIdentifier? { get }
-
-    /// The name of an object at the other end of a connection under this right. Nil unless it is a right to that object.
-    func name(of object: RemoteObject) -> String?
 }
 
 extension Right {
     var isHold: Bool { false }
-    var identity: ObjectIdentifier? { nil }
-    func name(of object: RemoteObject) -> String? { nil }
-}
-
-/// An object at the other end of a connection.
-struct RemoteObject: Hashable {
-    /// The `Requester` that leads there.
-    let requester: ObjectIdentifier
-    let service: String
-    /// Which of several objects of the service; nil for the unnamed one.
-    let name: String?
 }

@@ -23,8 +23,8 @@ class ExportedObject: @unchecked Sendable {
     /// Identifies the instance that calls go to; nil if there is none.
     var identity: ObjectIdentifier? { nil }
 
-    /// Takes the object for one caller.
-    func hold(for lease: Duration) async throws -> Hold { throw RPCError.cannotBeHeld }
+    /// Takes the object for one caller. Calls through the proxy are made under the hold, which ends when the proxy is gone.
+    func held(for lease: Duration) async throws -> any ServiceProxy { throw RPCError.cannotBeHeld }
 
     /// Stands in for the object of the protocol's own methods, which belong to none.
     static let ofProtocol = ExportedObject(
@@ -55,8 +55,12 @@ final class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
 
     override var identity: ObjectIdentifier? { (chain ?? LocalSubject(object: service)).identity }
 
-    override func hold(for lease: Duration) async throws -> Hold {
-        guard let chain else { throw RPCError.cannotBeHeld }
-        return try await chain.hold(for: lease)
+    override func held(for lease: Duration) async throws -> any ServiceProxy {
+        guard let chain, let proxy = service as? any ServiceProxy<Service> else { throw RPCError.cannotBeHeld }
+        return under(try await chain.hold(for: lease), proxy)
+    }
+
+    private func under<Proxy: ServiceProxy<Service>>(_ hold: Hold, _ proxy: Proxy) -> any ServiceProxy {
+        Proxy(subject: proxy.proxySubject.under(hold))
     }
 }

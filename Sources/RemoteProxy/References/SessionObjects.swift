@@ -162,7 +162,12 @@ final class SessionObjects: Sendable {
     /// Whether the other end lets far more objects wait to be given back than it may have given.
     var owesTooMany: Bool { state.withLock { $0.released.count > 2 * most } }
 
-    /// The last proxy for an object of the other end is gone.
+    /// Whether that reference has been given back already, or its session is over.
+    func hasForgotten(_ reference: RemoteReference) -> Bool {
+        state.withLock { $0.taken[reference.handle]?.reference !== reference }
+    }
+
+    /// The last proxy for an object of the other end is gone, or the object is needed no more.
     func forget(_ reference: RemoteReference) {
         var successor: RemoteReference?
         let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
@@ -170,7 +175,7 @@ final class SessionObjects: Sendable {
             // If another reference has taken the place of this one, it gives back what came for both. Released outside the lock:
             // it may be the last one by then.
             successor = taken.reference
-            guard successor == nil else { return nil }
+            guard successor == nil || successor === reference else { return nil }
             state.taken[reference.handle] = nil
             state.released[reference.handle, default: 0] += taken.count
             return state.tell()
@@ -217,7 +222,10 @@ final class SessionObjects: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Of a session that is over, and has never had any.
+    /// Why a call to one of these objects is not made when their session is over.
+    var whyGone: CallFailure { self === Self.ended ? .holdEnded : .objectGone }
+
+    /// Of a session that is over, and has never had any. A call under a hold that has ended goes there.
     static let ended: SessionObjects = {
         let objects = SessionObjects(most: 0, isListed: true) {}
         objects.end()

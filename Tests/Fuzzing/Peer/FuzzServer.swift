@@ -72,14 +72,14 @@ private func hello(_ dice: inout Dice, _ ends: [FuzzedEnd]) -> String {
         #"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":\#(dice.roll(3))\#(resumption)\#(others)}}"#
 }
 
-/// Something about a hold: one is asked for, given back or called under, and few names go round.
+/// Something about a hold: one is asked for, given back or called under, and few handles go round.
 private func held(_ number: Int, _ dice: inout Dice) -> String {
-    let (object, name) = (["a", "b", "~1", "~2", "~3"][dice.roll(5)], "~\(1 + dice.roll(3))")
+    let object = ["a", "b", "#1", "#2", "#3"][dice.roll(5)]
     let id = #","id":\#(1_000 + number)"#
     let (method, params) =
         switch dice.roll(4) {
-        case 0, 1: ("rpc.hold", #"{"object":"Doubler[\#(object)]","name":"\#(name)","lease":\#(dice.roll(256) * 100)}"#)
-        case 2: ("rpc.release", #"{"object":"Doubler[\#(object)]","name":"\#(name)"}"#)
+        case 0, 1: ("rpc.hold", #"{"object":"Doubler[\#(object)]","lease":\#(dice.roll(256) * 100)}"#)
+        case 2: ("rpc.release", "[[\(1 + dice.roll(4)),\(dice.roll(3))]]")
         default: ("Doubler[\(object)].twice", "[\(number)]")
         }
     return #"{"jsonrpc":"2.0","method":"\#(method)","params":\#(params)\#(method == "rpc.release" ? "" : id)}"#

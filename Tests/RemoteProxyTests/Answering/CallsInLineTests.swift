@@ -54,11 +54,11 @@ import Testing
 
     @Test func `of a held object have their own time each`() {
         network.exports.add(TicketsProxy(office).locked(clock: network.loop), named: "box")
-        let hold = #""params":{"object":"Tickets[box]","name":"~box","lease":60000}"#
+        let hold = #""params":{"object":"Tickets[box]","lease":60000}"#
         end.say(#"{"jsonrpc":"2.0","method":"rpc.hold",\#(hold),"id":9}"#)
         #expect(answers().contains(#""id":9,"result""#))
         network.exports.add(TicketsProxy(office), named: "box")
-        end.ask(for: ["", "", ""], from: "Tickets[~box]")
+        end.ask(for: ["", "", ""], from: "Tickets[#1]")
         let text = answers()
         for id in 1...3 { #expect(text.contains(result(id, #""\#(id) runs \#(id)000""#))) }
     }

@@ -94,7 +94,7 @@ import Testing
     @Test func `costs little as a key of metadata, or as an object that shall be held`() throws {
         let metadata = Self.request("Probe.echo", "[1]", #","metadata":{"\#(Self.marks(30_000))":""}"#)
         #expect(try seconds(Array(repeating: metadata, count: 50)) < 3)
-        let hold = Self.request("rpc.hold", #"{"object":"\#(Self.marks(15_000))","name":"~a","lease":1}"#)
+        let hold = Self.request("rpc.hold", #"{"object":"\#(Self.marks(15_000))","lease":1}"#)
         #expect(try seconds(Array(repeating: hold, count: 200)) < 3)
     }
 }

@@ -51,7 +51,7 @@ import Testing
 
     @Test func `is not executed either when it asks for a hold`() throws {
         let end = try export(.lock)
-        end.say(#"{"jsonrpc":"2.0","method":"rpc.hold","params":{"object":"Tickets","name":"~1","lease":1000},"id":3}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.hold","params":{"object":"Tickets","lease":1000},"id":3}"#)
         end.say(#"{"jsonrpc":"2.0","method":"$/cancelRequest","params":{"id":3}}"#)
         let answer = try #require(end.take().first)
         #expect(

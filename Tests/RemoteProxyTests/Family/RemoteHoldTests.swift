@@ -1,7 +1,5 @@
-// Held from the other end of a connection: by a session, under names that are nobody else's.
+// Held from the other end of a connection: a hold is a reference to the object, and is over when that is given back.
 
-import JSONCodec
-import RPCWire
 import TestSupport
 import Testing
 
@@ -52,13 +50,6 @@ import Testing
         }
         #expect(heard.all == [])
         #expect(workshop.log == ["one in", "one out", "other in", "other out"])
-    }
-
-    @Test func `a name that begins as those of holds says so`() {
-        let error = loop.failure { [network] in
-            try await WorkshopProxy(network.client(), named: "~mine").work("one", milliseconds: 1)
-        }
-        #expect(error?.code == .holdEnded && error?.message.contains("a name that begins with '~'") == true)
     }
 
     @Test func `is one client's for several calls and posts, while another waits`() throws {
@@ -157,22 +148,6 @@ import Testing
         }
     }
 
-    @Test func `is nobody's when the one that asked for it was stopped before its turn came at once`() throws {
-        let held = HeldObjects(network.exports, limit: 2)
-        let hold = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
-        let params = Bytes(#"{"object":"Workshop","name":"~a","lease":1000}"#)
-        let error = try loop.complete {
-            withUnsafeCurrentTask { $0?.cancel() }
-            return await failure { try await hold.answer(params) }
-        }
-        #expect(error?.code == .holdEnded && error?.outcome == .notExecuted)
-        let name = try loop.complete { [loop, served] in
-            try await loop.within(milliseconds: 100) { try await served.work("other", milliseconds: 1) }
-        }
-        #expect(name == "other")
-        #expect(loop.nextDeadline == nil, "its lease is over")
-    }
-
     @Test func `can be held once more, through a gateway and by its name`() throws {
         let gateway = SimulatedNetwork(loop: loop)
         gateway.exports.add(WorkshopProxy(network.client(), named: "back"), named: "front")
@@ -206,84 +181,98 @@ import Testing
         #expect(other.log == ["elsewhere in", "elsewhere out"])
     }
 
-    @Test(arguments: [
-        (#""object":"Workshop","name":"~a""#, "wrong parameters"),
-        (#""object":"Workshop","name":"a","lease":1"#, "'~'"),
-        (#""object":"Workshop","name":"~]","lease":1"#, "']'"),
-        (#""object":"Workshop","name":"~\#(String(repeating: "a", count: 64))","lease":1"#, "64 bytes"),
-        (#""object":"Nothing","name":"~a","lease":1"#, "Nothing"),
-        (#""object":"Workshop[~x]","name":"~a","lease":1"#, "over"),
-        (#""object":"Workshop[open]","name":"~a","lease":1"#, "locked"),
-        (#""object":"Workshop","name":"~a","lease":9223372036854775807"#, "maximumLease"),
-    ])
-    func `is refused with a reason`(params: String, reason: String) async throws {
-        network.exports.add(WorkshopProxy(workshop), named: "open")
-        let held = HeldObjects(network.exports, limit: 2)
-        let method = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
-        let error = await failure { try await method.answer(Bytes("{\(params)}")) }
-        #expect(error?.outcome == .notExecuted)
-        #expect(error?.message.contains(reason) == true, "\(String(describing: error))")
+    @Test func `is held by no task that goes on when the hold is over`() throws {
+        let proxy = WorkshopProxy(network.client())
+        let error = try loop.complete { [loop] in
+            let outliving = try await proxy.exclusively {
+                _ = try await proxy.work("one", milliseconds: 1)
+                return Task(executorPreference: loop) {
+                    try await loop.sleep(for: .milliseconds(5))
+                    proxy.note("dropped")
+                    return await failure { try await proxy.work("late", milliseconds: 1) }
+                }
+            }
+            _ = try await loop.within(milliseconds: 2) { try await proxy.work("other", milliseconds: 1) }
+            return try await outliving.value
+        }
+        #expect(error?.code == .holdEnded && error?.outcome == .notExecuted, "\(String(describing: error))")
+        #expect(workshop.log == ["one in", "one out", "other in", "other out"])
     }
 
-    @Test func `is held a limited number of times by one session, which may give it back twice`() async throws {
-        for number in 0..<3 {
-            network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: "\(number)")
-        }
-        let held = HeldObjects(network.exports, limit: 2)
-        let hold = try #require(held.method(named: Bytes("rpc.hold"), for: nil)).1
-        func ask(_ number: Int) async -> RPCError? {
-            let params = Bytes(#"{"object":"Workshop[\#(number)]","name":"~a\#(number)","lease":1000}"#)
-            return await failure { try await hold.answer(params) }
-        }
-        #expect(await ask(0) == nil)
-        #expect(await ask(1) == nil)
-        let error = await ask(2)
-        #expect(error?.code == .busy)
-        #expect(error?.message.contains("maximumHolds") == true)
-        let release = try #require(held.method(named: Bytes("rpc.release"), for: nil)).1
-        let params = Bytes(#"{"object":"Workshop[1]","name":"~a1"}"#)
-        #expect(held.method(named: Bytes("Workshop[~a1].note"), for: nil)?.1.signature.shape == .post)
-        #expect(held.method(named: Bytes("Workshop[~a1].nothing"), for: nil) == nil)
-        #expect(held.method(named: Bytes("Workshop[~a1"), for: nil) == nil)
-        for _ in 0..<2 { try await release.answer(params) }
-        #expect(await ask(2) == nil)
-    }
-
-    /// The name `~2`, under which `~1` was asked for, comes to stand for `~1` while that is being granted.
-    @Test func `never stands for itself, however its names are given back and given anew`() throws {
-        for name in ["one", "two"] {
-            network.exports.add(WorkshopProxy(workshop).locked(clock: loop), named: name)
-        }
-        let held = HeldObjects(network.exports, limit: 9)
-        @Sendable func say(_ method: String, _ object: String, _ name: String) async throws {
-            let lease = method == "hold" ? #","lease":1000"# : ""
-            let params = Bytes(#"{"object":"Workshop[\#(object)]","name":"\#(name)"\#(lease)}"#)
-            try await held.method(named: Bytes("rpc.\(method)"), for: nil)?.1.answer(params)
-        }
+    @Test func `is held by the next one as soon as the hold is over`() throws {
+        let proxies = (0..<3).map { _ in WorkshopProxy(network.client()) }
         try loop.complete { [loop] in
-            try await say("hold", "one", "~2")
-            try await say("hold", "~2", "~9")
-            let first = Task(executorPreference: loop) { try await say("hold", "~2", "~1") }
-            try await loop.sleep(for: .milliseconds(1))
-            // Granted now, and told when this task waits.
-            try await say("release", "~2", "~9")
-            try await say("release", "one", "~2")
-            try await say("hold", "two", "~1")
-            try await say("hold", "~1", "~2")
-            try await say("release", "two", "~1")
-            try await first.value
+            for round in 0..<20 {
+                try await loop.within(milliseconds: 3) {
+                    try await proxies[round % 3].exclusively { _ = try await proxies[round % 3].work("\(round)", milliseconds: 1) }
+                }
+            }
         }
-        let (object, method) = try #require(held.method(named: Bytes("Workshop[~1].work"), for: nil))
-        let error = try loop.complete { await failure { try await method.answer(Bytes(#"["x",1]"#), object) } }
-        #expect(error?.code == .holdEnded)
-        #expect(workshop.log == [])
+        #expect(workshop.log.count == 40)
     }
-}
 
-extension ExportedMethod {
-    fileprivate func answer(_ params: Bytes, _ object: ExportedObject = .ofProtocol) async throws {
-        let worker = Worker(of: RequestRunner(loop: ManualLoop()))
-        defer { withExtendedLifetime((worker, params)) {} }
-        try await run(IncomingCall(to: object, params: params.memory, on: worker))
+    // MARK: on the wire
+
+    private func ask(_ end: HandwrittenEnd, _ params: String, id: Int = 9) -> String? {
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.hold","params":{\#(params)},"id":\#(id)}"#)
+        return end.take().last
+    }
+
+    private func enter() throws -> HandwrittenEnd {
+        let end = try HandwrittenEnd(network)
+        end.say(#"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":4}}"#)
+        _ = end.take()
+        return end
+    }
+
+    @Test(arguments: [
+        (#""object":"Workshop""#, "wrong parameters"),
+        (#""object":"Workshop","name":"~1","lease":1"#, "takes no name"),
+        (#""object":"Nothing","lease":1"#, "there is no object Nothing"),
+        (#""object":"Workshop[#1]","lease":1"#, "there is no object Workshop[#1]"),
+        (#""object":"Workshop[open]","lease":1"#, "locked"),
+        (#""object":"Workshop","lease":9223372036854775807"#, "maximumLease"),
+    ])
+    func `is refused with a reason`(params: String, reason: String) throws {
+        network.exports.add(WorkshopProxy(workshop), named: "open")
+        let answer = try #require(ask(try enter(), params))
+        #expect(answer.contains(reason) && answer.contains("error"), "\(answer)")
+    }
+
+    @Test func `is an object by reference, whose service is that of the object`() throws {
+        let end = try enter()
+        let token = #"{"__jsonrpc_marshaled":1,"handle":1,"service":"Workshop"}"#
+        #expect(
+            ask(end, #""object":"Workshop","lease":1000"#, id: 1)
+                == #"{"jsonrpc":"2.0","id":1,"result":\#(token),"objects":[1]}"#)
+        // Held once more, and by the reference.
+        #expect(ask(end, #""object":"Workshop[#1]","lease":500"#, id: 2)?.contains(#""objects":[2]"#) == true)
+        #expect(ask(end, #""object":"Ledger[#1]","lease":500"#, id: 3)?.contains("-32001") == true)
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop[#2].work","params":["in",1],"id":4}"#)
+        loop.advance(by: .milliseconds(1))
+        #expect(end.take().last?.contains(#""id":4,"result":"in""#) == true)
+        // Given back in the wrong order.
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.release","params":[[1,1]],"number":5}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop.work","params":["next",1],"id":6}"#)
+        loop.advance(by: .milliseconds(1))
+        #expect(end.take().last?.contains(#""id":6,"result":"next""#) == true)
+        #expect(workshop.log == ["in in", "in out", "next in", "next out"])
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop[#2].work","params":["late",1],"id":7}"#)
+        #expect(end.take().last?.contains("-32060") == true, "a hold ends with the one that it was taken under")
+    }
+
+    @Test func `is held by a peer that does not run this library, and given back in its way`() throws {
+        let end = try HandwrittenEnd(network)
+        let answer = ask(end, #""object":"Workshop","lease":1000"#, id: 1)
+        #expect(
+            answer == #"{"jsonrpc":"2.0","id":1,"result":{"__jsonrpc_marshaled":1,"handle":1,"service":"Workshop"}}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop.work","params":["next",1],"id":2}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"$/invokeProxy/1/work","params":["in",1],"id":3}"#)
+        loop.advance(by: .milliseconds(1))
+        #expect(workshop.log == ["in in", "in out"])
+        end.say(
+            #"{"jsonrpc":"2.0","method":"$/releaseMarshaledObject","params":{"handle":1,"ownedBySender":false}}"#)
+        loop.advance(by: .milliseconds(1))
+        #expect(workshop.log == ["in in", "in out", "next in", "next out"])
     }
 }

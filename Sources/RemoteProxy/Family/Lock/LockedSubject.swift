@@ -43,7 +43,9 @@ extension CallScope {
     fileprivate static func lock(for lock: SubjectLock) -> SubjectLock {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
-        for case let right as LockRight in rights where right.lock === innermost { innermost = right.inside }
+        while let right = rights.lazy.compactMap({ $0 as? LockRight }).first(where: { $0.lock === innermost }) {
+            innermost = right.inside
+        }
         return innermost
     }
 }
@@ -54,7 +56,6 @@ private struct LockRight: Right {
     let inside: SubjectLock
 
     var isHold: Bool { true }
-    var identity: ObjectIdentifier? { ObjectIdentifier(inside) }
 }
 
 /// Sets how `.locked` lets calls in, and how long they may wait.
