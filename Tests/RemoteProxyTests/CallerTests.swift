@@ -128,18 +128,6 @@ import Testing
         #expect(fake.executed == [1])
     }
 
-    @Test func `a counted object is let go when the caller of withCaller is gone`() async throws {
-        let made = Lock(0)
-        let proxy = ProbeProxy.counted { [loop = network.loop] in
-            made.withLock { $0 += 1 }
-            return RecordingProbe(loop)
-        }
-        for round in 1...2 {
-            try await withCaller(nil) { for _ in 0..<2 { _ = try await proxy.echo(1) } }
-            #expect(made.withLock { $0 } == round)
-        }
-    }
-
     @Test func `a task that a subject leaves running goes on for its own caller, whoever is served meanwhile`() throws {
         let (first, second) = (network.client(), network.client())
         let loop = network.loop

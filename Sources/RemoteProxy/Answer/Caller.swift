@@ -41,9 +41,6 @@ public struct Caller: Sendable, Hashable, CustomReflectable {
     /// Whether this caller is the other end of that link, and has sent that metadata.
     func isAt(_ link: Link, with metadata: CallMetadata?) -> Bool { self.link === link && carried === metadata }
 
-    /// Tells the sessions of one process apart.
-    package var sessionIdentifier: ObjectIdentifier { ObjectIdentifier(link) }
-
     /// Where the caller calls from: `tcp://127.0.0.1:51234`, or `unix:///run/app.sock`. After a reconnection, the new address.
     public var address: String { link.address }
     /// The same for all calls of the session. Two callers never have the same.

@@ -1,10 +1,10 @@
 // What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
 // they use.
 //
-// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `layers`, `ScopedSubject`, `tellsProgress`,
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `CountedSubject`, `layers`, `ScopedSubject`, `tellsProgress`,
 //   `WeakSubject`.
 // - Methods: `isDeclared`, `returnsObjects`.
-// - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `sessionIdentifier`, `served`, `RunningTask`.
+// - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,
 //   `RetryBudget`, `PeerUnreachable`.

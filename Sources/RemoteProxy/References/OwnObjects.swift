@@ -39,6 +39,8 @@ final class OwnObjects: Sendable {
         let known = key.flatMap { key in state.withLock { $0.known[key]?.object } }
         // Where an instance was that is gone, another one may be by now.
         if let known, !isWeak || known.identity == identity { return known }
+        // A counted object is there for as long as another end has it.
+        let proxy = proxy.handle()
         // Released outside the lock: they may be the last references by then.
         var others: [ExportedObject] = []
         defer { withExtendedLifetime(others) {} }

@@ -11,6 +11,12 @@ protocol Whiteboard: Sendable {
     @ReadOnly func lines() async throws -> [String]
 }
 
+/// Where the whiteboard hangs.
+@Service
+protocol MeetingRoom: Sendable {
+    func whiteboard() async throws -> any Whiteboard
+}
+
 let sharedObjectAct = Act(
     "Counted and locked",
     """
@@ -25,9 +31,11 @@ let sharedObjectAct = Act(
     } whenLast: { _ in
         happened.yield("taken down")
     }
-    try await stage.withServer(board.locked()) { _, endpoint, client in
+    let room = MeetingRoomProxy(LargeMeetingRoom(board: board.locked()))
+    try await stage.withServer(room) { _, endpoint, client in
         let bobsClient = RPCClient(endpoint)
-        let (ann, bob) = (WhiteboardProxy(client), WhiteboardProxy(bobsClient))
+        let ann = WhiteboardProxy(try await MeetingRoomProxy(client).whiteboard())
+        let bob = WhiteboardProxy(try await MeetingRoomProxy(bobsClient).whiteboard())
         try await stage.show(#"try await ann.write("Ann: hello")"#) { try await ann.write("Ann: hello") }
         try await stage.show("try await bob.lines()", expecting: ["Ann: hello"]) { try await bob.lines() }
         try stage.show("what happened in the room", await events.first { _ in true }, expecting: "hung up")
@@ -51,6 +59,12 @@ let sharedObjectAct = Act(
         bobsClient.close()
         try stage.show("what happened in the room", await events.first { _ in true }, expecting: "taken down")
     }
+}
+
+private struct LargeMeetingRoom: MeetingRoom {
+    let board: WhiteboardProxy
+
+    func whiteboard() async throws -> any Whiteboard { board }
 }
 
 private final class CleanWhiteboard: Whiteboard {

@@ -13,6 +13,16 @@ protocol Notepad: Sendable {
     @ReadOnly func lines() async throws -> [String]
 }
 
+@Service
+protocol Desk: Sendable {
+    func notepad() async throws -> any Notepad
+}
+
+private struct OfficeDesk: Desk {
+    let pad: NotepadProxy
+    func notepad() async throws -> any Notepad { pad }
+}
+
 private final class PaperNotepad: Notepad {
     private let text = Lock<[String]>([])
     func write(_ line: String) async throws { text.withLock { $0.append(line) } }
@@ -24,16 +34,17 @@ private final class PaperNotepad: Notepad {
         let (gone, went) = AsyncStream.makeStream(of: Void.self)
         let made = Lock(0)
         let server = RPCServer()
-        server.export(
-            NotepadProxy.counted {
-                made.withLock { $0 += 1 }
-                return PaperNotepad()
-            } whenLast: { _ in
-                went.yield()
-            }.locked(.readersTogether))
+        let pad = NotepadProxy.counted {
+            made.withLock { $0 += 1 }
+            return PaperNotepad()
+        } whenLast: { _ in
+            went.yield()
+        }
+        server.export(DeskProxy(OfficeDesk(pad: pad.locked(.readersTogether))))
         let url = try await server.listen(on: "tcp://127.0.0.1:0")
         let clients = (RPCClient(url, .patient), RPCClient(url, .patient))
-        let (one, two) = (NotepadProxy(clients.0), NotepadProxy(clients.1))
+        let one = NotepadProxy(try await DeskProxy(clients.0).notepad())
+        let two = NotepadProxy(try await DeskProxy(clients.1).notepad())
 
         try await two.write("two")
         let waiting = try await one.exclusively {
@@ -51,7 +62,7 @@ private final class PaperNotepad: Notepad {
         #expect(try await two.lines().count == 4)
         clients.1.close()
         for await _ in gone { break }
-        let three = NotepadProxy(RPCClient(url, .patient))
+        let three = try await DeskProxy(RPCClient(url, .patient)).notepad()
         #expect(try await three.lines() == [])
         #expect(made.withLock { $0 } == 2)
         await server.stop()

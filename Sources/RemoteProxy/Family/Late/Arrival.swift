@@ -61,8 +61,6 @@ struct Arrival {
     /// The calls and posts that have not ended, and other holders of the object. Not exact if the object stays for ever, because
     /// users need not leave then.
     private(set) var users = 0
-    /// The sessions among the users.
-    private var sessions: Set<ObjectIdentifier> = []
     /// Whether a user has arrived since the object was made, or since making it failed.
     private var isWanted = false
     private var unusedSince = Instant(nanoseconds: 0)
@@ -89,17 +87,6 @@ struct Arrival {
     mutating func join() {
         users += 1
         isWanted = true
-    }
-
-    /// Adds a session, which is a user until it is over. Returns false if it is a user already.
-    mutating func join(session: ObjectIdentifier) -> Bool {
-        guard sessions.insert(session).inserted else { return false }
-        join()
-        return true
-    }
-
-    mutating func leave(session: ObjectIdentifier, at now: @autoclosure () -> Instant) {
-        if sessions.remove(session) != nil { leave(at: now()) }
     }
 
     /// Adds a call. It has to leave later, even if it has given up waiting.

@@ -1,4 +1,4 @@
-// The counted proxy: its object exists while a session, a handle or a call holds it.
+// The counted proxy: its object exists while a reference, a handle or a call holds it.
 
 import RPCSockets
 package import RPCWire
@@ -8,12 +8,15 @@ extension ServiceProxy {
     /// one has left, and made again for the next.
     ///
     /// ```swift
-    /// server.export(RoomProxy.counted { Room() } whenLast: { room in print("the room is empty") })
+    /// let room = RoomProxy.counted { Room() } whenLast: { room in print("the room is empty") }
+    ///
+    /// func enter() async throws -> any Room { room }    // in the service that hands it out
     /// ```
     ///
-    /// A session holds the object from its first call or post until the session is over. A `handle()` holds it until its
-    /// last copy is gone. A call made in this process without a handle holds it while the call runs. Calls wait for the
-    /// object within their deadlines; posts are kept in order.
+    /// Another end to which the proxy was given, as an argument or a result, holds the object for as long as it has a proxy for it, at
+    /// most until its session is over. In this process a ``handle()`` holds it until its last copy is gone. A call without either,
+    /// such as one by the name of an export, holds it while it runs. Calls wait for the object within their deadlines; posts are
+    /// kept in order.
     ///
     /// If the object cannot be made, all waiting calls throw an `RPCError` with the outcome `.notExecuted`. It is the one
     /// that `make` threw, or one with the code `.unavailable` and the thrown error as `underlying`. Kept posts are
@@ -49,38 +52,4 @@ extension ServiceProxy {
                 return LateObject(subject: subject(of: made)) { await whenLast(made) }
             })
     }
-
-    /// Returns a holder of the object of this `.counted` proxy: the same proxy, which keeps the object until its last copy is
-    /// gone. The object is made now if it does not exist. A proxy that is not counted returns itself. So does one that is
-    /// counted inside `failover`, or inside an object that has not been made or bound yet.
-    public func handle() -> Self {
-        for case let late as LateSubject<ProxiedService> in proxySubject.layers where late.kind.isCounted {
-            let handle = CountedHandle(late)
-            // The scope of a call must say that the handle holds the object, and not the caller's session.
-            return Self(
-                subject: ScopedSubject(next: proxySubject, includesPosts: true) { scope in
-                    guard var scope, scope.caller != nil else { return nil }
-                    scope.rights.append(HandleRight(object: ObjectIdentifier(handle.counted)))
-                    return scope
-                })
-        }
-        return self
-    }
-}
-
-/// A holder of a counted object, until it is released.
-private final class CountedHandle<Service: Sendable>: Sendable {
-    let counted: LateSubject<Service>
-
-    init(_ counted: LateSubject<Service>) {
-        self.counted = counted
-        counted.join()
-    }
-
-    deinit { counted.leave() }
-}
-
-/// Marks a task that calls through a handle on the counted object.
-struct HandleRight: Right {
-    let object: ObjectIdentifier
 }

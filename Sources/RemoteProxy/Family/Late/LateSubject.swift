@@ -18,7 +18,9 @@ final class LateObject<Service: Sendable>: Sendable {
 
 /// `@unchecked Sendable`: `object` changes under the lock of `arrival` only. It is read there, or after `isSettled` was seen, or by a
 /// user of the object: it does not change any more then, or not before the user leaves.
-final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject, @unchecked Sendable {
+final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, HoldableSubject, CountedSubject,
+    @unchecked Sendable
+{
     typealias Object = LateObject<Service>
 
     /// The settings in which lazy, late-bound and counted proxies differ.
@@ -30,7 +32,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         var limit: Int
         /// How long the object stays without users; nil for ever.
         var keepingAlive: Duration?
-        /// Whether sessions and handles count as users, and kept posts are dropped if the object cannot be made.
+        /// Whether handles count as users, and kept posts are dropped if the object cannot be made.
         var isCounted = false
     }
 
@@ -104,7 +106,6 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         if let settled { return settled.subject.post(post, arguments, now: now) }
-        if kind.isCounted { joinSession() }
         var entry = feed { $0.post(nil) }
         if case .keep = entry {
             do throws(NotKept) {
@@ -117,7 +118,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         switch entry {
         case .go where post.isAsync && kind.keepingAlive != nil:
             var scope = CallScope.current ?? CallScope()
-            scope.rights.append(UseRight(self))
+            scope.rights.append(LateUser(self))
             CallScope.with(scope) { object?.subject.post(post, arguments, now: now) }
         case .go:
             object?.subject.post(post, arguments, now: now)
@@ -141,10 +142,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 
     /// Makes the call a user of the object.
-    private func begin() -> Arrival.Entry {
-        if kind.isCounted { joinSession() }
-        return feed { $0.enter() }
-    }
+    private func begin() -> Arrival.Entry { feed { $0.enter() } }
 
     private func turn(_ entry: Arrival.Entry) async throws -> Object {
         do {
@@ -176,22 +174,15 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     // MARK: users
 
-    /// Adds a user. It stays one until `leave`.
-    func join() { feed { $0.join() } }
+    func use() -> (any AnyObject & Sendable)? {
+        guard kind.isCounted else { return nil }
+        feed { $0.join() }
+        return LateUser(self)
+    }
 
     func leave() {
         guard kind.keepingAlive != nil else { return }
         feed { $0.leave(at: now) }
-    }
-
-    /// Makes the calling session a user, from its first call or post to its end.
-    private func joinSession() {
-        guard let scope = CallScope.current, let caller = scope.caller else { return }
-        // A call through a handle counts for the handle, also when it is made for the caller of another session.
-        let isThroughHandle = scope.rights.contains { ($0 as? HandleRight)?.object == ObjectIdentifier(self) }
-        let session = caller.sessionIdentifier
-        guard !isThroughHandle, feed({ $0.join(session: session) }) else { return }
-        caller.whenGone { [self] in feed { $0.leave(session: session, at: now) } }
     }
 
     // MARK: the object
@@ -299,9 +290,9 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
     }
 }
 
-/// Keeps the object of a late subject in use for as long as the scope of an `async` post lives. An object runs such a post after
-/// `post` has returned, and must not be let go before.
-private final class UseRight<Service: Sendable>: Right {
+/// A user of the object of a late subject, for as long as it is there. Also a right, which lives as long as the scope of an `async`
+/// post: an object runs such a post after `post` has returned, and must not be let go before.
+private final class LateUser<Service: Sendable>: Right {
     private let late: LateSubject<Service>
 
     /// The user has joined already.

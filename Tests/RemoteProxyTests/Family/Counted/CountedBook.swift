@@ -18,12 +18,11 @@ final class CountedBook: Sendable {
         var hasFailed = false
         var calls = 0
         /// The posts that are not delivered, by their session; nil for those that were made here.
-        var posts: [ObjectIdentifier?: Int] = [:]
+        var posts: [Caller.ID?: Int] = [:]
         /// The posts of sessions that are over. They are dropped, or delivered if their client left in good order.
         var leftBehind = 0
+        /// Handles, and references at other ends.
         var handles = 0
-        /// The sessions that have called, each with the one that it has seen.
-        var sessions: [ObjectIdentifier: Int?] = [:]
         var faults: [String] = []
     }
 
@@ -41,9 +40,7 @@ final class CountedBook: Sendable {
     var hasFailed: Bool { state.withLock { $0.hasFailed } }
     var isBusy: Bool { state.withLock { $0.isMaking || $0.isLettingGo } }
     /// How many ought to hold.
-    var holders: Int {
-        state.withLock { $0.handles + $0.calls + $0.posts.values.reduce(0, +) + $0.sessions.count }
-    }
+    var holders: Int { state.withLock { $0.handles + $0.calls + $0.posts.values.reduce(0, +) } }
     /// How many more may hold.
     var leftBehind: Int { state.withLock { $0.leftBehind } }
     var faults: [String] { state.withLock { $0.faults } }
@@ -60,10 +57,7 @@ final class CountedBook: Sendable {
 
     // MARK: those who come
 
-    func enter() {
-        state.withLock { $0.calls += 1 }
-        join()
-    }
+    func enter() { state.withLock { $0.calls += 1 } }
 
     func leave() { state.withLock { $0.calls -= 1 } }
 
@@ -71,26 +65,15 @@ final class CountedBook: Sendable {
 
     /// It holds until it has been delivered, or until making has failed.
     func posted() {
-        let session = CallScope.current?.caller?.sessionIdentifier
+        let session = CallScope.current?.caller?.id
         let isFirst = state.withLock { state in
             state.posts[session, default: 0] += 1
             return state.posts[session] == 1
         }
-        join()
         guard isFirst, let caller = CallScope.current?.caller else { return }
         caller.whenGone { [self] in
             state.withLock { state in state.leftBehind += state.posts.removeValue(forKey: session) ?? 0 }
         }
-    }
-
-    /// A session holds until it is over, unless what it causes comes through a handle.
-    private func join() {
-        guard let scope = CallScope.current, let caller = scope.caller, scope.rights.isEmpty else { return }
-        let session = caller.sessionIdentifier
-        guard state.withLock({ $0.sessions.updateValue($0.sessions[session] ?? nil, forKey: session) }) == nil else {
-            return
-        }
-        caller.whenGone { [self] in state.withLock { $0.sessions[session] = nil } }
     }
 
     // MARK: the object
@@ -130,18 +113,14 @@ final class CountedBook: Sendable {
     }
 
     fileprivate func used(_ number: Int) {
-        let session = CallScope.current.flatMap { $0.rights.isEmpty ? $0.caller?.sessionIdentifier : nil }
         state.withLock { state in
             if state.present != number { state.faults.append("\(number) is used, and there is \(state.present ?? 0)") }
-            guard let session, let known = state.sessions[session] else { return }
-            if let known, known != number { state.faults.append("a session saw \(known) and then \(number)") }
-            state.sessions[session] = number
         }
     }
 
     fileprivate func delivered(_ number: Int) {
         used(number)
-        let session = CallScope.current?.caller?.sessionIdentifier
+        let session = CallScope.current?.caller?.id
         state.withLock { state in
             if let count = state.posts[session] {
                 state.posts[session] = count == 1 ? nil : count - 1

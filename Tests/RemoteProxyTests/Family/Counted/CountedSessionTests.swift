@@ -1,4 +1,4 @@
-// A counted object across connections: sessions hold it until they are over.
+// A counted object across connections: references hold it until they are given back or their session is over.
 
 import RPCSockets
 import RPCWire
@@ -12,16 +12,26 @@ import Testing
     private let nursery = Nursery()
     private var child: ChildProxy { nursery.child(on: loop) }
 
-    @Test func `is held by each session that has called it, until that is over`() async throws {
+    /// Who gives it away, and a client that has it.
+    private func kindergarten(_ network: SimulatedNetwork, _ child: ChildProxy) {
+        network.exports.add(NurserySchoolProxy(OpenSchool(child: child)), named: nil)
+        network.exports.add(child, named: nil)
+    }
+
+    @Test func `is held by each reference to it, until that is given back or its session is over`() async throws {
         let network = SimulatedNetwork(loop: loop)
         let child = self.child
-        network.exports.add(child, named: nil)
+        kindergarten(network, child)
         let (first, second) = (network.client(), network.client())
-        let (one, two) = (ChildProxy(first), ChildProxy(second))
-        for proxy in [one, two, one] { #expect(try await driven { try await proxy.number() } == 1) }
+        func taken(_ client: RPCClient) async throws -> (any Child)? {
+            try await driven { try await NurserySchoolProxy(client).child() }
+        }
+        var one = try await taken(first)
+        let two = try await taken(second)
+        for child in [one, two, one] { #expect(try await driven { try await child?.number() } == 1) }
         #expect(child.holders == 2)
-        first.close()
-        loop.run()
+        one = nil
+        loop.advance(by: .milliseconds(50))
         #expect(child.holders == 1)
         network.isServing = false
         network.cut()
@@ -31,9 +41,20 @@ import Testing
         await until { nursery.told == 1 }
         #expect(child.holders == 0)
         network.isServing = true
-        #expect(try await driven { try await one.number() } == nil, "a closed client makes nobody")
-        let three = ChildProxy(network.client())
-        #expect(try await driven { try await three.number() } == 2)
+        #expect(try await driven { try await two?.number() } == nil, "its session is over")
+        let three = try await taken(network.client())
+        #expect(try await driven { try await three?.number() } == 2)
+        withExtendedLifetime((one, two, three)) {}
+    }
+
+    @Test func `is held by a call to its name while that runs`() async throws {
+        let network = SimulatedNetwork(loop: loop)
+        kindergarten(network, child)
+        let proxy = ChildProxy(network.client())
+        for number in 1...3 {
+            #expect(try await driven { try await proxy.number() } == number)
+            await until { nursery.told == number }
+        }
     }
 
     @Test func `is held by a subject's handle, and not by the session that it is used for`() async throws {
@@ -51,10 +72,6 @@ import Testing
         nanny.handle = nil
         await until { nursery.told == 1 }
         #expect(child.holders == 0)
-        nanny.handle = child
-        #expect(try await driven { try await proxy.number() } == 2)
-        #expect(child.holders == 1, "without a handle it is the session that holds")
-        nanny.handle = nil
     }
 
     /// The result of a body on the loop, which is driven until there is one; nil for the library's own errors.
@@ -71,4 +88,15 @@ import Testing
         }
         do { return try await task.value } catch is RPCError { return nil }
     }
+}
+
+@Service
+protocol NurserySchool: Sendable {
+    func child() async throws -> any Child
+}
+
+private struct OpenSchool: NurserySchool {
+    let child: ChildProxy
+
+    func child() async throws -> any Child { child }
 }

@@ -1,4 +1,4 @@
-// One random story about a counted object: handles, callers here and sessions elsewhere take it and leave it while
+// One random story about a counted object: handles, callers here and references elsewhere take it and leave it while
 // connections are cut, sessions expire, servers restart, and making it fails. The seed decides everything.
 
 import RPCSockets
@@ -16,6 +16,7 @@ final class CountedStory {
     private let nanny = HiredNanny()
     private var clients: [RPCClient]
     private var handles: [HeldHandle] = []
+    private let references = Lock<[HeldReference]>([])
     private var calls: [Task<Void, Never>] = []
     private(set) var faults: [String] = []
 
@@ -35,6 +36,7 @@ final class CountedStory {
         doorkept = ChildProxy(subject: Doorkeeper(next: counted.proxySubject, book: book))
         network.exports.add(doorkept, named: nil)
         network.exports.add(ChildProxy(nanny), named: "nanny")
+        network.exports.add(KindergartenProxy(BookedKindergarten(counted: doorkept, book: book)), named: nil)
         clients = (0..<3).map { _ in network.client() }
     }
 
@@ -58,6 +60,7 @@ final class CountedStory {
         network.isServing = true
         loop.pretend {
             handles = []
+            releaseReferences()
             nanny.handle = nil
             for call in calls { call.cancel() }
             for client in clients { client.close() }
@@ -77,13 +80,14 @@ final class CountedStory {
     }
 
     private func happen() {
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<20, using: &random) {
         case 0, 1: call(ChildProxy(anyClient()))
         case 2: ChildProxy(anyClient()).hear("from afar")
         case 3: call(ChildProxy(anyClient(), named: "nanny"))
         case 4, 5: handles.append(HeldHandle(doorkept, book))
         case 6: if !handles.isEmpty { handles.remove(at: Int.random(in: handles.indices, using: &random)) }
-        case 7: if let handle = handles.randomElement(using: &random) { call(handle.proxy, handle) }
+        case 7:
+            if let handle = handles.randomElement(using: &random) { call(handle.proxy, keeping: handle, handle.seen) }
         case 8: call(doorkept)
         case 9: doorkept.hear("from here")
         case 10: calls.randomElement(using: &random)?.cancel()
@@ -91,8 +95,37 @@ final class CountedStory {
         case 12: network.isServing.toggle()
         case 13: nanny.handle = nanny.handle == nil ? HeldHandle(doorkept, book) : nil
         case 14: leave()
+        case 15, 16: fetch(KindergartenProxy(anyClient()))
+        case 17: if let reference = anyReference() { call(ChildProxy(reference.child), reference.seen) }
+        case 18: if let reference = anyReference() { reference.child.hear("by reference") }
+        case 19: drop()
         default: pass()
         }
+    }
+
+    /// A client takes the child by reference.
+    private func fetch(_ kindergarten: KindergartenProxy) {
+        calls.append(
+            Task(executorPreference: loop) { [references, book] in
+                guard let child = try? await kindergarten.child() else { return }
+                references.withLock { $0.append(HeldReference(child: child, seen: Sightings(book))) }
+            })
+    }
+
+    private func anyReference() -> HeldReference? { references.withLock { $0 }.randomElement(using: &random) }
+
+    private func drop() {
+        let place = Int.random(in: 0..<8, using: &random)
+        let dropped = references.withLock { $0.count > place ? $0.remove(at: place) : nil }
+        withExtendedLifetime(dropped) {}
+    }
+
+    private func releaseReferences() {
+        let all = references.withLock { references in
+            defer { references = [] }
+            return references
+        }
+        withExtendedLifetime(all) {}
     }
 
     private func anyClient() -> RPCClient { clients[Int.random(in: clients.indices, using: &random)] }
@@ -112,13 +145,14 @@ final class CountedStory {
         audit()
     }
 
-    private func call(_ proxy: ChildProxy, _ handle: HeldHandle? = nil) {
+    private func call(_ proxy: ChildProxy, keeping handle: HeldHandle? = nil, _ seen: Sightings? = nil) {
         let loop = loop
         let milliseconds = Bool.random(using: &random) ? Int.random(in: 1...60, using: &random) : 10_000
         calls.append(
             Task(executorPreference: loop) {
                 let number = await loop.within(milliseconds: milliseconds) { try? await proxy.number() }
-                if let handle, let number { handle.saw(number) }
+                if let number { seen?.saw(number) }
+                withExtendedLifetime(handle) {}
             })
     }
 
@@ -138,25 +172,73 @@ final class CountedStory {
 /// A handle that the book knows of, for as long as anybody has it or calls through it.
 private final class HeldHandle: Sendable {
     let proxy: ChildProxy
+    let seen: Sightings
     private let book: CountedBook
-    private let seen = Lock<Int?>(nil)
 
     init(_ counted: ChildProxy, _ book: CountedBook) {
         proxy = counted.handle()
+        seen = Sightings(book)
         self.book = book
         book.handle(1)
     }
 
     deinit { book.handle(-1) }
+}
 
-    /// What somebody sees through a handle stays the same for as long as the handle is there.
+/// What somebody sees through one handle or reference: it stays the same for as long as that is there.
+private final class Sightings: Sendable {
+    private let book: CountedBook
+    private let seen = Lock<Int?>(nil)
+
+    init(_ book: CountedBook) { self.book = book }
+
     func saw(_ number: Int) {
         let before = seen.withLock { seen in
             defer { seen = number }
             return seen
         }
-        if let before, before != number { book.complain("a handle saw \(before) and then \(number)") }
+        if let before, before != number { book.complain("a holder saw \(before) and then \(number)") }
     }
+}
+
+/// Gives the child away by reference.
+@Service
+protocol Kindergarten: Sendable {
+    func child() async throws -> any Child
+}
+
+private struct BookedKindergarten: Kindergarten {
+    let counted: ChildProxy
+    let book: CountedBook
+
+    func child() async throws -> any Child { ChildProxy(subject: Ticketed(next: counted.proxySubject, book: book)) }
+}
+
+/// What the book knows of a child that another end has by reference: there for as long as this end keeps it for the other.
+private struct Ticketed<Service: Sendable>: WrappingSubject {
+    private final class Ticket: Sendable {
+        let book: CountedBook
+
+        init(_ book: CountedBook) {
+            self.book = book
+            book.handle(1)
+        }
+
+        deinit { book.handle(-1) }
+    }
+
+    let next: any Subject<Service>
+    private let ticket: Ticket
+
+    init(next: any Subject<Service>, book: CountedBook) {
+        (self.next, ticket) = (next, Ticket(book))
+    }
+}
+
+/// A child at another end.
+private struct HeldReference: Sendable {
+    let child: any Child
+    let seen: Sightings
 }
 
 /// Does for its callers what it can through a handle of its own.
@@ -175,7 +257,7 @@ private final class HiredNanny: Child {
     func number() async throws -> Int {
         guard let handle else { return 0 }
         let number = try await handle.proxy.number()
-        handle.saw(number)
+        handle.seen.saw(number)
         return number
     }
     func hear(_ text: String) { handle?.proxy.hear(text) }
