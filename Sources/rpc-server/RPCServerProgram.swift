@@ -10,7 +10,8 @@ struct RPCServerProgram {
     static func main() {
         ServerCommand(
             exports: CalculatorProxy(CheckedCalculator()), GreeterProxy(EnglishGreeter()), EchoProxy(PlainEcho()),
-            CounterProxy(SharedCounter()), LibraryProxy(TownLibrary()), TransferProxy(PlainTransfer())
+            CounterProxy(SharedCounter()), LibraryProxy(TownLibrary()), TransferProxy(PlainTransfer()),
+            ChatProxy(ChatRooms())
         ).main()
     }
 }
