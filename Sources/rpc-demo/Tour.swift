@@ -14,7 +14,8 @@ enum Tour {
         restartAct,
         recordAct, sameProtocolAct, postsAct, manyTasksAct, typedByHandAct, timeLimitAct, cancellationAct, crashAct,
         gatewayAct,
-        wrappedSubjectAct, presenterAct, delegatesAct,
+        wrappedSubjectAct, presenterAct, delegatesAct, remoteDelegatesAct,
+        handedObjectsAct, progressAct, chatAct,
     ]
 
     static var list: String {
@@ -27,12 +28,15 @@ enum Tour {
         server.export(GreeterProxy(EnglishGreeter()))
         server.export(EchoProxy(PlainEcho()))
         server.export(CounterProxy(SharedCounter()))
+        server.export(TransferProxy(PlainTransfer()))
     }
 
     /// Checks at once that the right server is there.
     static func findSubjects(on stage: Stage) async throws {
         try await stage.client.connect()
-        guard try await CounterProxy(stage.client).supports(.next) else {
+        guard try await CounterProxy(stage.client).supports(.next),
+            try await TransferProxy(stage.client).supports(.download)
+        else {
             throw Difference("the server at \(stage.endpoint) does not host the sample services")
         }
     }

@@ -34,17 +34,18 @@ struct Stage: Sendable {
         says(act.story)
     }
 
-    /// Shows a line of code, runs it, and shows the result, which must be right.
+    /// Shows a line of code, runs it, and shows the result, which must be right. Returns it.
+    @discardableResult
     func show<Value>(
         _ code: String, as wording: (Value) -> String = { spoken($0) }, where isRight: (Value) -> Bool = { _ in true },
         _ body: () async throws -> Value
-    ) async throws {
+    ) async throws -> Value {
         try await run(code, body) { result in
             switch result {
             case .success(let value): (wording(value), isRight(value))
             case .failure(let error): ("throws \(spoken(error))", false)
             }
-        }
+        }.get()
     }
 
     /// Shows a line of code, runs it, and shows the result, which must be `expected`.
@@ -58,7 +59,7 @@ struct Stage: Sendable {
     func show<Value>(
         _ code: String, throwing isExpected: (any Error) -> Bool, _ body: () async throws -> Value
     ) async throws {
-        try await run(code, body) { result in
+        _ = try await run(code, body) { result in
             switch result {
             case .success(let value): (spoken(value), false)
             case .failure(let error): ("throws \(spoken(error))", isExpected(error))
@@ -75,7 +76,7 @@ struct Stage: Sendable {
     private func run<Value>(
         _ code: String, _ body: () async throws -> Value,
         _ judge: (Result<Value, any Error>) -> (text: String, isRight: Bool)
-    ) async throws {
+    ) async throws -> Result<Value, any Error> {
         ink.write("    → " + code.split(separator: "\n").joined(separator: "\n      "), .cyan)
         let start = ContinuousClock.now
         let result: Result<Value, any Error>
@@ -84,6 +85,7 @@ struct Stage: Sendable {
         let (text, isRight) = judge(result)
         ink.write("    ← \(text)", .green, note: time.text)
         guard isRight else { throw Difference("'\(code)' should not have this result: \(text)") }
+        return result
     }
 
     /// Gives the body a server that no other act uses, its endpoint and a client of it. Both end with the body.
