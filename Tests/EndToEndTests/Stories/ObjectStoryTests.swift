@@ -42,6 +42,37 @@ import Testing
         for event in events { #expect(story.contains { $0.hasSuffix(event) }) }
     }
 
+    @Test func `delegates at a client are weak, kept, incomplete and of an earlier release`() async throws {
+        let story = try await Self.story("Delegates over the wire")
+        #expect(Self.results(in: story, of: ".add(") == ["true", "true", "true", "false"])
+        #expect(story.contains { $0.hasSuffix(#"porter heard: ["Ann came in", "Eve failed", "Joe came in"]"#) })
+        for listener in ["waitress", "cook"] {
+            let heard = story.filter { $0.contains("the \(listener) heard: ") }.map { $0.split(separator: ": ").last }
+            #expect(heard == [#"["Joe came in"]"#, #"["Lea came in"]"#])
+        }
+        #expect(story.contains { $0.hasSuffix(#"last note: ["I am gone"]"#) })
+    }
+
+    @Test func `an object that is handed over stays at its end, for as long as it is held`() async throws {
+        let story = try await Self.story("Handing objects around")
+        #expect(Self.results(in: story, of: "booksHeld()") == ["1", "0"])
+        #expect(Self.results(in: story, of: "library.compare(") == ["true", "false"])
+        #expect(Self.results(in: story, of: "isIdentical(") == ["true"])
+    }
+
+    @Test func `a closure is called at its own end`() async throws {
+        let story = try await Self.story("A download that says how far it has come")
+        #expect(story.contains { $0.hasSuffix("called with: [25, 50, 75, 100]") })
+    }
+
+    @Test func `three clients talk in one room, and are out of it when they leave, go away or let go`() async throws {
+        let story = try await Self.story("A chat of three clients")
+        let talk = #"heard: ["Ann: Is it raining?", "Bob: Not any more."]"#
+        #expect(story.filter { $0.hasSuffix(talk) }.count == 3)
+        #expect(story.contains { $0.hasSuffix(#"Ann heard: ["Bob has left", "Cid has left"]"#) })
+        #expect(Self.results(in: story, of: "anns.rooms()") == [#"["garden"]"#, "[]"])
+    }
+
     @Test func `an object that its module does not show is reached through its proxy`() async throws {
         let proxy = primes()
         #expect(try await proxy.count(upTo: 1_000) == 168)
@@ -59,5 +90,13 @@ import Testing
         let lines = tour.output.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         let begin = try #require(lines.firstIndex { $0.hasSuffix("  \(title)") })
         return Array(lines[begin...].prefix { !$0.isEmpty })
+    }
+
+    /// What came out of the lines of code with that text in them.
+    private static func results(in story: [String], of code: String) -> [String] {
+        zip(story, story.dropFirst()).filter { $0.0.contains("→") && $0.0.contains(code) }.map { _, result in
+            let text = result.drop { $0 != "←" }.dropFirst(2)
+            return String(text.split(separator: "   ").first ?? "")
+        }
     }
 }
