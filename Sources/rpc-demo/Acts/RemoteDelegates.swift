@@ -26,8 +26,8 @@ protocol EarlierDoor: Sendable {
 let remoteDelegatesAct = Act(
     "Delegates over the wire",
     """
-    Two doors of a server tell delegates at a client who logs in. The protocol of the delegates is the one of the act
-    before: methods with a default may be left out, and a delegate is kept alive or not, as its owner decides.
+    Two doors of a server tell delegates at a client who logs in. The delegates have the protocol of the act before,
+    which knows nothing of a wire. The client decides whether a door keeps a delegate alive.
     """
 ) { stage in
     try await stage.withServer(DoorProxy(GuardedDoor())) { server, _, client in
@@ -45,9 +45,11 @@ let remoteDelegatesAct = Act(
             try await stage.show("try await side.add(LoginDelegateProxy.weak(porter))", expecting: true) {
                 try await side.add(LoginDelegateProxy.weak(porter))
             }
-            stage.says("Three delegates for one door, which keeps these two. The waitress has left out 'failed':")
+            stage.says(
+                "More delegates for one door, which keeps these two. The waitress has left out 'failed', which has a default:"
+            )
             try await stage.show("try await side.add(waitress)", expecting: true) { try await side.add(waitress) }
-            stage.says("The cook is of an earlier release, which had no 'failed'. The door asks with `supports`:")
+            stage.says("The cook is of an earlier release, which had no 'failed'. The door has asked with `supports`:")
             try await stage.show("try await earlierSide.add(Cook(cookHeard))", expecting: false) {
                 try await earlierSide.add(Cook(cookHeard))
             }
