@@ -16,7 +16,11 @@ struct Workload: Sendable {
     let summary: String
     /// Points of a growth have none: what is asked of them is asked of the line they make.
     let goal: Goal?
+    /// What is asked of its other figures.
+    var furtherGoals: [Goal] = []
     let kind: Kind
+
+    var goals: [Goal] { [goal].compactMap(\.self) + furtherGoals }
 
     static func named(_ name: String) -> Workload? { all.first { $0.name == name } ?? Growth.point(named: name) }
 

@@ -3,5 +3,5 @@
 extension Workload {
     static let all: [Workload] =
         [sequential, pipelined, pipelinedOnLoop, fanout, record, recordFull] + large
-        + [posts, manyObjects, idle, local, blocking, json, start, build]
+        + [posts, callback, manyObjects, references, idle, local, blocking, json, start, build]
 }

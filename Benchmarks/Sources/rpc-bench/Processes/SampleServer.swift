@@ -1,4 +1,4 @@
-// The server's process: the sample services as rpc-server hosts them, a letter box for posts, and a meter.
+// The server's process: the sample services as rpc-server hosts them, those of single workloads, and a meter.
 
 import Glibc
 import RPCServer
@@ -18,6 +18,8 @@ enum SampleServer {
         server.export(EchoProxy(PlainEcho()))
         server.export(ArchiveProxy(EchoingArchive()))
         server.export(LetterBoxProxy(CountingLetterBox()))
+        server.export(CorrespondentProxy(BusyCorrespondent()))
+        server.export(StoreProxy(CountingStore()))
         server.export(MeterProxy(ProcessMeter()))
         server.export(FurnaceProxy(ServerFurnace(server)))
         print(try await server.listen(on: "tcp://127.0.0.1:0"))

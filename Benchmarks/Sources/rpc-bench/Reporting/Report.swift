@@ -1,4 +1,4 @@
-// What the bench says about one workload: its medians, its goal, and whether the goal is met. Printed as a line of JSON.
+// What the bench says about one workload: its medians, its goals, and whether they are met. Printed as a line of JSON.
 
 /// The result of one workload.
 struct Report {
@@ -13,14 +13,23 @@ struct Report {
         self.unavailable = unavailable
     }
 
-    var isMet: Bool? { workload.goal?.isMet(by: figures) }
+    /// The goals as a text; nil if there are none.
+    var goal: String? {
+        workload.goals.isEmpty ? nil : workload.goals.map(\.description).joined(separator: ", ")
+    }
+
+    /// Whether all goals are met; nil if there are none, or a figure is missing.
+    var isMet: Bool? {
+        let met = workload.goals.map { $0.isMet(by: figures) }
+        return met.isEmpty || met.contains(nil) ? nil : !met.contains(false)
+    }
 
     /// Texts that need escaping do not occur in it.
     var json: String {
         var members = [#""workload":"\#(workload.name)""#]
         if let unavailable { members.append(#""unavailable":"\#(unavailable)""#) }
         members += figures.names.map { #""\#($0)":\#(Number.short(figures[$0] ?? .nan))"# }
-        if let goal = workload.goal { members.append(#""goal":"\#(goal.description)""#) }
+        if let goal { members.append(#""goal":"\#(goal)""#) }
         if let isMet { members.append(#""met":\#(isMet)"#) }
         return "{\(members.joined(separator: ","))}"
     }

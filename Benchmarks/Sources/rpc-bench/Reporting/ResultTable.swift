@@ -39,7 +39,7 @@ struct ResultTable {
         for report in reports where Self.isCall(report) {
             let cells = Self.columns.map { report.figures[$0.0].map(Number.grouped) ?? "-" }
             let met = report.isMet.map { $0 ? "yes" : "no" } ?? "-"
-            rows.append([report.workload.name] + cells + [report.workload.goal?.description ?? "", met])
+            rows.append([report.workload.name] + cells + [report.goal ?? "", met])
         }
         return Self.aligned(rows)
             + reports.compactMap { report in
@@ -52,11 +52,11 @@ struct ResultTable {
         for report in reports where !Self.isCall(report) {
             let kinds = Self.kinds(in: report)
             for name in report.figures.names where !kinds.contains(where: { name.hasPrefix("\($0)_") }) {
-                let isGoal = name == report.workload.goal?.figure
-                let met = isGoal ? report.isMet.map { $0 ? "yes" : "no" } ?? "" : ""
+                let goal = report.workload.goals.first { $0.figure == name }
+                let met = goal?.isMet(by: report.figures).map { $0 ? "yes" : "no" } ?? ""
                 rows.append([
                     report.workload.name, Number.grouped(report.figures[name] ?? .nan), name,
-                    isGoal ? report.workload.goal?.description ?? "" : "", met,
+                    goal?.description ?? "", met,
                 ])
             }
         }

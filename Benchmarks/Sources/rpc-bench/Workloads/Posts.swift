@@ -33,10 +33,10 @@ extension Workload {
                 baseline: RawBaseline(way: raw_counting, message: Message.post), comparison: .callsPerSecond
             ) { site in
                 let box: any LetterBox = LetterBoxProxy(RPCClient(site.url))
-                _ = try await send(to: box, seconds: min(0.3, site.seconds))
+                _ = try await post(to: box, seconds: min(0.3, site.seconds))
                 let before = try await box.count()
                 let window = Window(server: site.server)
-                let sent = try await send(to: box, seconds: site.seconds)
+                let sent = try await post(to: box, seconds: site.seconds)
                 var arrived = try await box.count() - before
                 let patience = bench_now() + 2_000_000_000
                 while arrived < sent, bench_now() < patience { arrived = try await box.count() - before }
@@ -45,7 +45,8 @@ extension Workload {
                 return figures
             }))
 
-    private static func send(to box: any LetterBox, seconds: Double) async throws -> Int {
+    /// Four senders post for so long, and return how many letters they have posted.
+    static func post(to box: any LetterBox, seconds: Double) async throws -> Int {
         let end = bench_now() + UInt64(seconds * 1e9)
         return try await withThrowingTaskGroup(of: Int.self) { group in
             for _ in 0..<4 {
