@@ -10,17 +10,8 @@ extension CodingUserInfoKey {
     /// Finds the object of the context.
     static let object = CodingUserInfoKey(rawValue: "remoteproxy.context").unsafelyUnwrapped
 
+    /// For a type that wraps the encoder or decoder in one of its own, which has the same user info.
     static func userInfo(of context: CodingContext) -> [CodingUserInfoKey: Any] {
         context.map { [.object: $0.takeUnretainedValue()] } ?? [:]
     }
-}
-
-extension Encoder {
-    /// The object of the context; nil if there is none, and in an encoder that is not of this library.
-    package var contextObject: AnyObject? { userInfo[.object].map { $0 as AnyObject } }
-}
-
-extension Decoder {
-    /// As an encoder's.
-    package var contextObject: AnyObject? { userInfo[.object].map { $0 as AnyObject } }
 }

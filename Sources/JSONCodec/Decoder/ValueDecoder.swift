@@ -5,9 +5,8 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     let serial: UInt
 
     var codingPath: [any CodingKey] { frame.pointee.serial == serial ? frame.codingPath : [] }
-    var userInfo: [CodingUserInfoKey: Any] {
-        frame.pointee.serial == serial ? CodingUserInfoKey.userInfo(of: frame.pointee.state.pointee.context) : [:]
-    }
+    var context: CodingContext { frame.pointee.serial == serial ? frame.pointee.state.pointee.context : nil }
+    var userInfo: [CodingUserInfoKey: Any] { CodingUserInfoKey.userInfo(of: context) }
 
     @inline(__always)
     private func live() throws -> DecodingFramePointer {
@@ -70,4 +69,12 @@ struct ValueDecoder: Decoder, SingleValueDecodingContainer {
     // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func decode(_ type: Int128.Type) throws -> Int128 { try token(type) }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try token(type) }
+}
+
+extension Decoder {
+    /// The object of the context; nil if there is none, and in a decoder that is not of this library.
+    package var contextObject: AnyObject? {
+        if let decoder = self as? ValueDecoder { return decoder.context?.takeUnretainedValue() }
+        return userInfo[.object].map { $0 as AnyObject }
+    }
 }

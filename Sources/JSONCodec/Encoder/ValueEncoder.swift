@@ -5,9 +5,8 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     let serial: UInt
 
     var codingPath: [any CodingKey] { isLive ? frame.codingPath : [] }
-    var userInfo: [CodingUserInfoKey: Any] {
-        isLive ? CodingUserInfoKey.userInfo(of: frame.pointee.state.pointee.context) : [:]
-    }
+    var context: CodingContext { isLive ? frame.pointee.state.pointee.context : nil }
+    var userInfo: [CodingUserInfoKey: Any] { CodingUserInfoKey.userInfo(of: context) }
 
     /// False if it got no frame or has outlived it. A container of it fails at first use.
     private var isLive: Bool {
@@ -64,4 +63,12 @@ struct ValueEncoder: Encoder, SingleValueEncodingContainer {
     // Without these methods the standard library's would be preferred to the generic one, and refuse the types.
     func encode(_ value: Int128) throws { try token(value) }
     func encode(_ value: UInt128) throws { try token(value) }
+}
+
+extension Encoder {
+    /// The object of the context; nil if there is none, and in an encoder that is not of this library.
+    package var contextObject: AnyObject? {
+        if let encoder = self as? ValueEncoder { return encoder.context?.takeUnretainedValue() }
+        return userInfo[.object].map { $0 as AnyObject }
+    }
 }

@@ -74,7 +74,7 @@ package final class Exports: Sendable {
         _ proxy: some ServiceProxy, named name: String?, endingWith caller: Caller? = nil
     ) -> Registration {
         let (object, replaced, refusal) = state.withLock { state -> (ExportedObject?, Replaced?, String?) in
-            let object = Exported(proxy, named: name, number: state.lastNumber + 1)
+            let object = Exported.object(proxy, named: name, number: state.lastNumber + 1)
             if let refusal = state.refusal(of: object) {
                 state.keep(refusal, of: object.path)
                 return (nil, nil, refusal)

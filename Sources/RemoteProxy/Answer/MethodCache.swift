@@ -5,7 +5,7 @@ import JSONCodec
 import RPCWire
 import Synchronization
 
-/// Holds at most four methods. Any change of the exports empties it.
+/// Holds at most four methods. Any change of the exports empties it, and `forgetObjects` when objects by reference may be gone.
 struct MethodCache {
     private struct Entry {
         /// Reused for the next name.
@@ -23,6 +23,8 @@ struct MethodCache {
     private var last = 0
     /// The place that the next entry takes when the cache is full.
     private var next = 0
+    /// Whether an entry is for an object by reference.
+    private var hasObjects = false
 
     @inline(__always)
     mutating func method(named name: UnsafeRawBufferPointer, in exports: Exports) -> (ExportedObject, ExportedMethod)? {
@@ -38,12 +40,28 @@ struct MethodCache {
     private mutating func find(_ name: UnsafeRawBufferPointer, in exports: Exports) -> (ExportedObject, ExportedMethod)?
     {
         let latest = exports.table.version.load(ordering: .acquiring)
-        if version != latest { (version, entries, next) = (latest, [], 0) }
+        if version != latest { (version, entries, next, hasObjects) = (latest, [], 0, false) }
         if let known = entries.firstIndex(where: { isEqual($0.name, name) }) {
             last = known
             return (entries[known].object, entries[known].method)
         }
         guard let (object, method) = exports.method(named: WireName(name)) else { return nil }
+        note(name, object, method)
+        return (object, method)
+    }
+
+    /// Adds a method of an object by reference, which `find` has not found.
+    mutating func add(_ name: UnsafeRawBufferPointer, _ object: ExportedObject, _ method: ExportedMethod) {
+        hasObjects = true
+        note(name, object, method)
+    }
+
+    /// Forgets the objects by reference, before some of them are given back.
+    mutating func forgetObjects() {
+        if hasObjects { (entries, next, hasObjects) = ([], 0, false) }
+    }
+
+    private mutating func note(_ name: UnsafeRawBufferPointer, _ object: ExportedObject, _ method: ExportedMethod) {
         last = next
         if entries.count < Self.capacity {
             entries.append(Entry(name: Array(name), object: object, method: method))
@@ -53,7 +71,6 @@ struct MethodCache {
             (entries[next].object, entries[next].method) = (object, method)
         }
         next = (next + 1) % Self.capacity
-        return (object, method)
     }
 
     @inline(__always)

@@ -45,7 +45,7 @@ public struct Reference<Proxy: ServiceProxy>: Codable, Sendable {
                 self,
                 .init(codingPath: encoder.codingPath, debugDescription: "a reference is only sent as part of a call"))
         }
-        try message.name(Proxy(object)).encode(to: encoder)
+        try message.name(object, as: Proxy.self).encode(to: encoder)
     }
 }
 
@@ -76,7 +76,7 @@ class CodedMessage {
     /// Names an object in the message.
     /// - Returns: how the values refer to it.
     /// - Throws: `RPCError` if the message or the session has too many objects, or if the object belongs to a session that is over.
-    func name<Proxy: ServiceProxy>(_ proxy: Proxy) throws -> ObjectToken {
+    func name<Proxy: ServiceProxy>(_ object: Proxy.ProxiedService, as proxy: Proxy.Type) throws -> ObjectToken {
         guard let requester else { throw RPCError.objectGone }
         if let refusal { throw refusal }
         let session = session
@@ -85,23 +85,28 @@ class CodedMessage {
         guard named.all.count < requester.mostNamed else {
             throw RPCError.tooManyObjects(requester.mostNamed, "in a message", .maximumReferencesInMessage)
         }
-        if let remote = proxy.proxySubject as? RemoteSubject<Proxy.ProxiedService>, remote.requester === requester,
-            let reference = remote.reference
-        {
-            // Another session has other objects under the same handles.
-            guard reference.session === session, !reference.session.isOver else { throw RPCError.objectGone }
-            named.add(.theirs(reference))
-            return ObjectToken(isOwn: false, handle: reference.handle, service: nil)
+        let own: ExportedObject
+        if let subject = Proxy.subject(ofProxy: object) {
+            if let remote = subject as? RemoteSubject<Proxy.ProxiedService>, remote.requester === requester,
+                let reference = remote.reference
+            {
+                // Another session has other objects under the same handles.
+                guard reference.session === session, !reference.session.isOver else { throw RPCError.objectGone }
+                named.add(.theirs(reference))
+                return ObjectToken(isOwn: false, handle: reference.handle, service: nil)
+            }
+            own = requester.ownObjects.object(of: Proxy(subject: subject))
+        } else {
+            own = requester.ownObjects.object(of: object, Proxy._methodTable.index)
         }
-        let object = requester.ownObjects.object(of: proxy)
         let most = requester.mostReferences
         if let session, session.givenCount + named.all.count >= most,
-            session.object(Int64(object.number)) == nil
+            session.object(Int64(own.number)) == nil
         {
             throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
         }
-        named.add(.own(object))
-        return ObjectToken(isOwn: true, handle: Int64(object.number), service: object.index.service.name)
+        named.add(.own(own))
+        return ObjectToken(isOwn: true, handle: Int64(own.number), service: own.index.service.name)
     }
 
     /// The object that values of the message refer to.
@@ -178,9 +183,7 @@ extension Subject {
     /// The instance of a class or an actor at the end of this chain, if calls go to it and nothing else. For an object that another end
     /// has given by reference, its reference. Nil for any other subject.
     var instance: ObjectIdentifier? {
-        if let local = self as? LocalSubject<Service> {
-            return type(of: local.object as Any) is AnyClass ? ObjectIdentifier(local.object as AnyObject) : nil
-        }
+        if let local = self as? LocalSubject<Service> { return .of(local.object) }
         return (self as? RemoteSubject<Service>)?.reference.map { ObjectIdentifier($0) }
     }
 

@@ -55,6 +55,12 @@ extension RPCClient {
             get { limits.maximumFrameSize }
             set { limits.maximumFrameSize = newValue }
         }
+        /// How many objects each end of a session has of the other by reference. A message with more of the server's is refused,
+        /// and one with more of the client's fails with `.busy`.
+        public var maximumReferences: Int {
+            get { limits.maximumReferences }
+            set { limits.maximumReferences = newValue }
+        }
         /// What kind of program the server is.
         public var peer: Peer = .remoteProxy
         /// Whether the client greets the server, in place of what the kind says. Only tests change it.

@@ -76,6 +76,7 @@ extension Link {
         guard let method else {
             return answer(request.id, with: .unknown(request.method, exports, isOwnEnd: peerRunsLibrary), in: batch)
         }
+        methods.add(request.methodName, object, method)
         start(method, of: object, for: request, naming: named, in: batch)
     }
 
@@ -90,6 +91,7 @@ extension Link {
             }
             return (pair[0], count)
         }
+        methods.forgetObjects()
         if !objects.released(released) || !isExact { countStrayRelease() }
         return true
     }

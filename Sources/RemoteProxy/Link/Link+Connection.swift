@@ -111,6 +111,8 @@ extension Link {
     /// Calls may go over the connection from now on.
     func isReady(_ beginning: CallerHalf.Beginning) {
         guard let connection else { return }
+        // What the other end lacks has given it no objects.
+        methods.forgetObjects()
         requester.attach(Route(connection.channel, connection.number, connection.version), of: self, beginning)
         var isResumed = false
         if case .resumed = beginning { isResumed = true }

@@ -436,6 +436,7 @@ extension Link {
         case SystemMethod.ping:
             if channel?.admits(.pinged) == true { answer(request.id, in: batch) { $0.append("null") } }
         case SystemMethod.releaseForeign where request.id == nil && !peerRunsLibrary:
+            methods.forgetObjects()
             guard let released = request.params.flatMap({ try? ForeignRelease(json: $0) }), !released.ownedBySender,
                 objects.released([(released.handle, 1)])
             else { return countStrayRelease() }

@@ -278,6 +278,7 @@ extension Link {
                 stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
             }
         }
+        methods.forgetObjects()
         let objects = shared.withLock { shared in
             defer { shared.objects = shared.objects ?? .ended }
             return shared.objects

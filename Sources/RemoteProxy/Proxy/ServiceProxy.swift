@@ -51,7 +51,16 @@ extension ServiceProxy {
     /// The subject of an object that is itself a proxy, so that its layers are found and nothing is forwarded twice. Otherwise
     /// the object as a subject.
     static func subject(of object: ProxiedService) -> any Subject<ProxiedService> {
-        (object as? any ServiceProxy<ProxiedService>)?.proxySubject ?? LocalSubject(object: object)
+        subject(ofProxy: object) ?? LocalSubject(object: object)
+    }
+
+    /// The subject of an object that is itself a proxy; nil for any other object.
+    static func subject(ofProxy object: ProxiedService) -> (any Subject<ProxiedService>)? {
+        // Asked of its type, because a cast of the object takes far longer, and most objects are no proxies.
+        let kind = type(of: object as Any)
+        if kind == Self.self { return (object as? Self)?.proxySubject }
+        guard kind is any ServiceProxy.Type else { return nil }
+        return (object as? any ServiceProxy<ProxiedService>)?.proxySubject
     }
 }
 

@@ -5,14 +5,13 @@
 /// `@unchecked Sendable`: needs no lock, since all properties of it and of its subclass are constants.
 class ExportedObject: @unchecked Sendable {
     let index: ServiceIndex
-    /// Which object of its service; nil for the unnamed one.
-    let name: String?
-    /// Increases from one export to the next.
+    /// Increases from one export to the next. The handle of an object by reference.
     let number: Int
 
-    init(_ index: ServiceIndex, named name: String?, number: Int) {
-        (self.index, self.name, self.number) = (index, name, number)
-    }
+    init(_ index: ServiceIndex, number: Int) { (self.index, self.number) = (index, number) }
+
+    /// Which object of its service; nil for the unnamed one, and for an object by reference.
+    var name: String? { nil }
 
     /// The wire name without a method.
     var path: String { MethodSignature.path(of: index.service.name, on: name) }
@@ -28,27 +27,31 @@ class ExportedObject: @unchecked Sendable {
 
     /// Stands in for the object of the protocol's own methods, which belong to none.
     static let ofProtocol = ExportedObject(
-        ServiceIndex(_ServiceDescription("rpc"), Never.self, [], positions: [:], clash: nil) { _ in nil }, named: nil,
-        number: 0)
+        ServiceIndex(_ServiceDescription("rpc"), Never.self, [], positions: [:], clash: nil) { _ in nil }, number: 0)
 }
 
-/// An exported object with its type.
+/// An exported object with its type. There may be very many that have neither a name nor layers, so only the subclass has those.
 ///
 /// `@unchecked Sendable`: as its superclass.
-final class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
+class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
     /// What posts go to: the object if it is in this process without layers, otherwise a proxy.
-    let service: Service
+    final let service: Service
     /// What calls go to; nil if they go to `service`.
-    let chain: (any Subject<Service>)?
+    var chain: (any Subject<Service>)? { nil }
 
-    init<Proxy: ServiceProxy<Service>>(_ proxy: Proxy, named name: String?, number: Int) {
-        let subject = proxy.proxySubject
-        if let local = subject as? LocalSubject<Service> {
-            (service, chain) = (local.object, nil)
-        } else {
-            (service, chain) = (proxy.asService, subject)
-        }
-        super.init(Proxy._methodTable.index, named: name, number: number)
+    init(_ service: Service, _ index: ServiceIndex, number: Int) {
+        self.service = service
+        super.init(index, number: number)
+    }
+
+    static func object<Proxy: ServiceProxy<Service>>(
+        _ proxy: Proxy, named name: String?, number: Int
+    ) -> Exported<Service> {
+        let (subject, index) = (proxy.proxySubject, Proxy._methodTable.index)
+        let local = subject as? LocalSubject<Service>
+        if let local, name == nil { return Exported(local.object, index, number: number) }
+        return DistinctExport(
+            local?.object ?? proxy.asService, local == nil ? subject : nil, index, named: name, number: number)
     }
 
     override func supports(_ method: MethodSignature) async throws -> Bool { try await chain?.supports(method) ?? true }
@@ -63,4 +66,29 @@ final class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
     private func under<Proxy: ServiceProxy<Service>>(_ hold: Hold, _ proxy: Proxy) -> any ServiceProxy {
         Proxy(subject: proxy.proxySubject.under(hold))
     }
+}
+
+extension ObjectIdentifier? {
+    /// An instance of a class or an actor; nil for any other value.
+    static func of(_ object: some Sendable) -> ObjectIdentifier? {
+        type(of: object as Any) is AnyClass ? ObjectIdentifier(object as AnyObject) : nil
+    }
+}
+
+/// An exported object with a name or with layers.
+///
+/// `@unchecked Sendable`: as its superclass.
+private final class DistinctExport<Service: Sendable>: Exported<Service>, @unchecked Sendable {
+    private let given: String?
+    private let layers: (any Subject<Service>)?
+
+    init(
+        _ service: Service, _ layers: (any Subject<Service>)?, _ index: ServiceIndex, named name: String?, number: Int
+    ) {
+        (given, self.layers) = (name, layers)
+        super.init(service, index, number: number)
+    }
+
+    override var name: String? { given }
+    override var chain: (any Subject<Service>)? { layers }
 }

@@ -11,6 +11,7 @@ extension ServiceProxy {
     /// gone. The object is made now if it does not exist. A proxy that is not counted returns itself. So does one that is
     /// counted inside `failover`, or inside an object that has not been made or bound yet.
     public func handle() -> Self {
+        if proxySubject is LocalSubject<ProxiedService> { return self }
         for case let counted as any CountedSubject<ProxiedService> in proxySubject.layers {
             if let use = counted.use() { return Self(subject: HandleSubject(next: proxySubject, use: use)) }
         }

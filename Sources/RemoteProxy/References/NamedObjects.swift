@@ -25,9 +25,15 @@ enum NamedObject: Sendable {
 final class NamedObjects: @unchecked Sendable {
     /// Each object once.
     private(set) var all: [NamedObject] = []
-    /// Where each of many objects is in the list, by its handle.
+    /// Where the objects of a long list are, by their handles as they are listed. Made when it is needed first: handles mostly come and
+    /// are looked for in the order of the list.
     private var places: [Int64: Int] = [:]
-    private static let most = 16
+    /// The place where the next object is looked for first.
+    private var next = 0
+    /// Any object outside of this range is a new one.
+    private var listedRange: ClosedRange<Int64> = 0...0
+    /// A longer list is not looked through.
+    private static let longestSearched = 16
     /// The session outside of which the message means nothing, because it names objects of the other end; nil if there is none.
     private(set) var session: SessionObjects?
 
@@ -46,18 +52,30 @@ final class NamedObjects: @unchecked Sendable {
     func add(_ object: NamedObject) {
         if case .theirs(let reference) = object { session = reference.session }
         let handle = object.listed
-        guard self.object(handle) == nil else { return }
-        all.append(object)
-        if all.count > Self.most, places.isEmpty {
-            for (place, object) in all.enumerated() { places[object.listed] = place }
-        } else if !places.isEmpty {
-            places[handle] = all.count - 1
+        if listedRange.contains(handle) {
+            if place(of: handle) != nil { return }
+        } else {
+            listedRange = min(listedRange.lowerBound, handle)...max(listedRange.upperBound, handle)
         }
+        if !places.isEmpty { places[handle] = all.count }
+        all.append(object)
     }
 
     private func object(_ listed: Int64) -> NamedObject? {
-        if places.isEmpty { return all.first { $0.listed == listed } }
-        return places[listed].map { all[$0] }
+        if next == all.count { next = 0 }
+        if next < all.count, all[next].listed == listed {
+            defer { next += 1 }
+            return all[next]
+        }
+        return place(of: listed).map { all[$0] }
+    }
+
+    private func place(of listed: Int64) -> Int? {
+        if all.count <= Self.longestSearched { return all.firstIndex { $0.listed == listed } }
+        if places.isEmpty {
+            for (place, object) in all.enumerated() { places[object.listed] = place }
+        }
+        return places[listed]
     }
 
     /// The object of the other end with that handle; nil if the message does not list it.

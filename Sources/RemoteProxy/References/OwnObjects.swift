@@ -1,18 +1,22 @@
 // The objects of this end that have been given to another one by reference, and their handles.
 
 import RPCSockets
-import Synchronization
 
 /// Gives handles to the objects of this end. A requester has one of these for all its sessions, since a message is written before it
 /// is known in which session it will leave.
 ///
 /// Keeps no object alive: a message keeps the objects that it names, and a session those that the other end has.
 final class OwnObjects: Sendable {
-    /// An instance, and the service as which it was given.
-    fileprivate struct Key: Hashable {
-        let instance: ObjectIdentifier
+    /// The instances that were given as one service, in one way.
+    fileprivate struct Instances {
+        var known: [ObjectIdentifier: Known] = [:]
+        /// With so many entries, those are taken out whose objects are gone.
+        var mostKnown = 64
+    }
+
+    /// A service, and whether its instances were given without being kept.
+    fileprivate struct Kind: Equatable {
         let index: ObjectIdentifier
-        /// Whether it was given without being kept.
         let isWeak: Bool
     }
 
@@ -22,51 +26,74 @@ final class OwnObjects: Sendable {
 
     fileprivate struct State {
         var lastHandle = 0
-        var known: [Key: Known] = [:]
-        /// With so many entries, those are taken out whose objects are gone.
-        var mostKnown = 64
+        /// A program has few services, so they are looked through.
+        var instances: [(kind: Kind, instances: Instances)] = []
     }
 
     private let state = Lock(State())
 
-    /// The object behind a proxy as another end knows it: an instance of a class or an actor always under the same handle, anything
+    /// An object without a proxy as another end knows it: an instance of a class or an actor always under the same handle, anything
     /// else under a new one each time.
+    func object<Service: Sendable>(of object: Service, _ index: ServiceIndex) -> ExportedObject {
+        self.object(of: .of(object), isWeak: false, index) { Exported(object, index, number: $0) }
+    }
+
+    /// The same for the object behind a proxy.
     func object<Proxy: ServiceProxy>(of proxy: Proxy) -> ExportedObject {
-        let subject = proxy.proxySubject
-        let (identity, isWeak) = (subject.identity, subject.instance == nil)
-        let index = ObjectIdentifier(Proxy._methodTable.index)
-        let key = identity.map { Key(instance: $0, index: index, isWeak: isWeak) }
-        let known = key.flatMap { key in state.withLock { $0.known[key]?.object } }
-        // Where an instance was that is gone, another one may be by now.
-        if let known, !isWeak || known.identity == identity { return known }
+        let (subject, index) = (proxy.proxySubject, Proxy._methodTable.index)
         // A counted object is there for as long as another end has it.
-        let proxy = proxy.handle()
+        return object(of: subject.identity, isWeak: subject.instance == nil, index) { [proxy = proxy.handle()] in
+            Exported.object(proxy, named: nil, number: $0)
+        }
+    }
+
+    private func object(
+        of identity: ObjectIdentifier?, isWeak: Bool, _ index: ServiceIndex, _ make: (_ handle: Int) -> ExportedObject
+    ) -> ExportedObject {
         // Released outside the lock: they may be the last references by then.
         var others: [ExportedObject] = []
         defer { withExtendedLifetime(others) {} }
         return state.withLock { state in
-            // Another thread may have been faster.
-            if let key, let object = state.known[key]?.object, object !== known { return object }
-            state.lastHandle += 1
-            let handle = state.lastHandle
-            let object = Exported(proxy, named: RemoteReference.name(Int64(handle)), number: handle)
-            if let key { others += state.note(object, key) }
+            guard let identity else { return make(state.nextHandle()) }
+            let place = state.place(of: Kind(index: ObjectIdentifier(index), isWeak: isWeak))
+            if let known = state.instances[place].instances.known[identity]?.object {
+                // Where an instance was that is gone, another one may be by now.
+                if !isWeak || known.identity == identity { return known }
+                others.append(known)
+            }
+            let object = make(state.nextHandle())
+            others += state.instances[place].instances.note(object, identity)
             return object
         }
     }
 }
 
 extension OwnObjects.State {
+    fileprivate mutating func nextHandle() -> Int {
+        lastHandle += 1
+        return lastHandle
+    }
+
+    fileprivate mutating func place(of kind: OwnObjects.Kind) -> Int {
+        if let known = instances.firstIndex(where: { $0.kind == kind }) { return known }
+        instances.append((kind, OwnObjects.Instances()))
+        return instances.count - 1
+    }
+}
+
+extension OwnObjects.Instances {
     /// - Returns: the other objects that it has looked at.
-    fileprivate mutating func note(_ object: ExportedObject, _ key: OwnObjects.Key) -> [ExportedObject] {
+    fileprivate mutating func note(_ object: ExportedObject, _ instance: ObjectIdentifier) -> [ExportedObject] {
         var others: [ExportedObject] = []
         if known.count >= mostKnown {
-            for (key, other) in known {
-                if let object = other.object { others.append(object) } else { known[key] = nil }
+            var gone: [ObjectIdentifier] = []
+            for (instance, other) in known {
+                if let object = other.object { others.append(object) } else { gone.append(instance) }
             }
+            for instance in gone { known[instance] = nil }
             mostKnown = max(64, 2 * known.count)
         }
-        known[key] = OwnObjects.Known(object: object)
+        known[instance] = OwnObjects.Known(object: object)
         return others
     }
 }

@@ -107,13 +107,14 @@ final class SessionObjects: Sendable {
         var gone: [ExportedObject] = []
         var isExact = true
         state.withLock { state in
+            gone.reserveCapacity(objects.count)
             for (handle, count) in objects {
-                guard let known = state.given[handle] else {
+                if let (object, isGivenAsOften) = state.give(handle, back: count) {
+                    gone.append(object)
+                    if !isGivenAsOften { isExact = false }
+                } else {
                     isExact = false
-                    continue
                 }
-                gone.append(known.object)
-                if !state.give(handle, back: count) { isExact = false }
             }
         }
         withExtendedLifetime(gone) {}
@@ -171,13 +172,12 @@ final class SessionObjects: Sendable {
     func forget(_ reference: RemoteReference) {
         var successor: RemoteReference?
         let onRelease = state.withLock { state -> (@Sendable () -> Void)? in
-            guard let taken = state.taken[reference.handle] else { return nil }
+            guard let place = state.taken.index(forKey: reference.handle) else { return nil }
             // If another reference has taken the place of this one, it gives back what came for both. Released outside the lock:
             // it may be the last one by then.
-            successor = taken.reference
+            successor = state.taken.values[place].reference
             guard successor == nil || successor === reference else { return nil }
-            state.taken[reference.handle] = nil
-            state.released[reference.handle, default: 0] += taken.count
+            state.released[reference.handle, default: 0] += state.taken.remove(at: place).value.count
             return state.tell()
         }
         withExtendedLifetime(successor) {}
@@ -241,24 +241,32 @@ extension SessionObjects.State {
         return onRelease
     }
 
-    /// - Returns: whether the object was given as often.
-    fileprivate mutating func give(_ handle: Int64, back count: Int) -> Bool {
-        guard let known = given[handle] else { return false }
-        if known.count > count { given[handle]?.count -= count } else { given[handle] = nil }
-        return known.count >= count
+    /// - Returns: the object, and whether it was given as often; nil if it was not given.
+    fileprivate mutating func give(_ handle: Int64, back count: Int) -> (ExportedObject, isGivenAsOften: Bool)? {
+        guard let place = given.index(forKey: handle) else { return nil }
+        let known = given.values[place]
+        if known.count > count {
+            given.values[place].count -= count
+        } else {
+            given.remove(at: place)
+        }
+        return (known.object, known.count >= count)
     }
 
     fileprivate mutating func take(
         _ handle: Int64, in session: SessionObjects, isForeign: Bool = false
     ) -> RemoteReference {
-        if let known = taken[handle]?.reference {
-            taken[handle]?.count += 1
-            return known
+        let reference: RemoteReference
+        if let place = taken.index(forKey: handle) {
+            taken.values[place].count += 1
+            if let known = taken.values[place].reference { return known }
+            // The count of one that is just going away passes to this one.
+            reference = RemoteReference(handle, in: session, isForeign: isForeign)
+            taken.values[place].reference = reference
+        } else {
+            reference = RemoteReference(handle, in: session, isForeign: isForeign)
+            taken[handle] = SessionObjects.Taken(reference: reference, count: 1)
         }
-        // The count of one that is just going away passes to this one.
-        let count = (taken[handle]?.count ?? 0) + 1
-        let reference = RemoteReference(handle, in: session, isForeign: isForeign)
-        taken[handle] = SessionObjects.Taken(reference: reference, count: count)
         return reference
     }
 }

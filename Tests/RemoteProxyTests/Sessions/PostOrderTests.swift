@@ -44,7 +44,7 @@ private final class SlowDesk: Desk {
     private let object: ExportedObject
 
     init() {
-        object = Exported(ProbeProxy(RecordingProbe(loop)), named: nil, number: 1)
+        object = Exported.object(ProbeProxy(RecordingProbe(loop)), named: nil, number: 1)
         let context = LinkContext(runner: RequestRunner(loop: loop), exports: Exports(), sessions: SessionTable())
         link = Link(context)
         loop.submit { [link, loop] in link.open(FramedChannel(MemoryChannel.pair(on: loop).0, for: link), number: 1) }
@@ -114,7 +114,7 @@ private final class SlowDesk: Desk {
     }
 
     @Test func `those to other objects do not wait for them, and keep their own order`() {
-        let others = (2...4).map { Exported(ProbeProxy(RecordingProbe(loop)), named: "\($0)", number: $0) }
+        let others = (2...4).map { Exported.object(ProbeProxy(RecordingProbe(loop)), named: "\($0)", number: $0) }
         post("slow", milliseconds: 1_000)
         for (number, other) in others.enumerated() {
             post("begun \(number)", to: other, milliseconds: 500 + 50 * number)
@@ -131,7 +131,7 @@ private final class SlowDesk: Desk {
     }
 
     @Test func `those that wait behind posts to several objects are dropped with the session`() {
-        let other = Exported(ProbeProxy(RecordingProbe(loop)), named: "other", number: 2)
+        let other = Exported.object(ProbeProxy(RecordingProbe(loop)), named: "other", number: 2)
         for object in [object, other] {
             post("slow", to: object, milliseconds: 1_000)
             for _ in 0..<3 { post("never", to: object) }

@@ -11,6 +11,7 @@ enum SampleServer {
     static func serve(for scenario: Scenario?) async throws {
         var configuration = RPCServer.Configuration()
         configuration.limits.maximumConnections = 20_000
+        configuration.limits.maximumReferences = 200_000
         configuration.log = { Program.complain("server: \($0)") }
         scenario?.configure(&configuration)
         let server = RPCServer(configuration)

@@ -4,8 +4,24 @@
 import BenchSystem
 import RPCServer
 import RemoteProxy
-import SampleProtocols
+public import SampleProtocols
 import SampleSubjects
+
+/// Gives its objects by reference. Not internal, for the reason that `LetterBox` gives.
+@Service
+@usableFromInline
+protocol Desk: Sendable {
+    func calculator() async throws -> any Calculator
+    func box() async throws -> any LetterBox
+    /// So many new ones. Only the caller keeps them.
+    func boxes(_ count: Int) async throws -> [any LetterBox]
+}
+
+private struct OpenDesk: Desk {
+    func calculator() async throws -> any Calculator { CheckedCalculator() }
+    func box() async throws -> any LetterBox { CountingLetterBox() }
+    func boxes(_ count: Int) async throws -> [any LetterBox] { (0..<count).map { _ in CountingLetterBox() } }
+}
 
 /// Prints a name and a number of calls, and makes the calls: through each local proxy, and to an object behind a socket.
 enum CountedCalls {
@@ -32,9 +48,12 @@ enum CountedCalls {
         let server = RPCServer()
         server.export(CalculatorProxy(CheckedCalculator()))
         server.export(EchoProxy(PlainEcho()))
+        server.export(LetterBoxProxy(CountingLetterBox()))
+        server.export(DeskProxy(OpenDesk()))
         let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"))
-        let (calculator, echo): (any Calculator, any Echo) = (CalculatorProxy(client), EchoProxy(client))
-        for (name, callers) in [("remote", 64), ("remote_record", 64), ("remote_alone", 1)] {
+        let (echo, desk) = (EchoProxy(client), DeskProxy(client))
+        for (name, callers) in [("remote", 64), ("remote_record", 64), ("remote_alone", 1), ("reference", 64)] {
+            let calculator: any Calculator = name == "reference" ? try await desk.calculator() : CalculatorProxy(client)
             let calls: @Sendable (Int) async throws -> Void = { calls in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<callers {
@@ -53,6 +72,22 @@ enum CountedCalls {
             }
             try await calls(640)
             try await count(name, 6_400, calls)
+        }
+        for (name, box) in [("remote_post", LetterBoxProxy(client)), ("reference_post", try await desk.box())] {
+            let posts: @Sendable (Int) async throws -> Void = { posts in
+                for _ in 0..<posts / 64 {
+                    for number in 0..<64 { box.drop(number) }
+                    _ = try await box.count()
+                }
+            }
+            try await posts(640)
+            try await count(name, 6_400, posts)
+        }
+        for name in ["start", "reference_given"] {
+            try await count(name, 1_000) { calls in
+                let boxes = try await desk.boxes(calls)
+                try check(boxes.count == calls)
+            }
         }
         client.close()
         await server.stop()

@@ -58,7 +58,7 @@ extension Workload {
             OverSockets(baseline: nil, comparison: .callsPerSecond) { site in
                 let customer = StoreCustomer(site)
                 // What both ends make once is not counted.
-                try await customer.giveBack(try await customer.take(StoreCustomer.sessions * StoreCustomer.batch))
+                try await customer.giveBack(try await customer.take(StoreCustomer.batch))
                 var figures = try await customer.memory()
                 figures.add(try await customer.times())
                 return figures
@@ -67,37 +67,33 @@ extension Workload {
 
 /// The client, which holds the objects. The server owns them.
 private struct StoreCustomer {
-    private static let objects = 100_000
-    /// A client has 10,000 objects in a session at most, and cannot be told otherwise.
-    static let sessions = objects / 10_000
+    static let objects = 100_000
     /// The most that one message names.
     static let batch = 1_000
 
     private let site: Site
-    private let stores: [any Store]
+    private let store: any Store
     private let server: any Furnace
 
     init(_ site: Site) {
         self.site = site
-        stores = (0..<Self.sessions).map { _ in StoreProxy(RPCClient(site.url)) }
+        var configuration = RPCClient.Configuration()
+        configuration.maximumReferences = 2 * Self.objects
+        store = StoreProxy(RPCClient(site.url, configuration))
         server = FurnaceProxy(RPCClient(site.url))
     }
 
     func take(_ count: Int) async throws -> [any Thing] {
         var things: [any Thing] = []
         things.reserveCapacity(count)
-        for batch in 0..<count / Self.batch { things += try await stores[batch % stores.count].things(Self.batch) }
+        for _ in 0..<count / Self.batch { things += try await store.things(Self.batch) }
         return things
     }
 
     /// Ends when the owner keeps none any more.
     func giveBack(_ things: consuming [any Thing]) async throws {
         _ = consume things
-        var left = 0
-        repeat {
-            // Each session gives back with its next call. The last answer counts what all have left.
-            for store in stores { left = try await store.count() }
-        } while left > 0
+        while try await store.count() > 0 {}
     }
 
     /// The bytes for each object while it is held, and what is left of them when all have been given back. The object itself
