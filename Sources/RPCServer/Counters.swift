@@ -1,7 +1,7 @@
 // The counters of a server, for monitoring.
 
 import RPCWire
-import RemoteProxy
+public import RemoteProxy
 
 extension RPCServer {
     /// Numbers of a server: of this moment, such as ``requestsRunning``, and since it was made, such as ``requestsBegun``. A copy,
@@ -28,6 +28,10 @@ extension RPCServer {
         public let straysReceived: Int
         /// How many posts were dropped by the proxies around their objects: by a guard, or because too many waited.
         public let postsDropped: Int
+        /// How many objects of this server its callers have by reference. ``RPCServer/references`` says which caller has them.
+        public let referencesGiven: Int
+        /// How many objects of its callers this server has by reference.
+        public let referencesTaken: Int
         /// How often each limit was exceeded, by its name in `Limits`. Each closed connection, refused request and omitted
         /// log line counts.
         public let overruns: [String: Int]
@@ -35,16 +39,28 @@ extension RPCServer {
 
     /// A copy of the counters. Cheap enough to be read every second.
     public var counters: Counters { driver.counters }
+
+    /// The sessions in which objects are given by reference, with their numbers: for the search for a leak. Takes time for each
+    /// session, and for each object that is given.
+    public var references: [Caller: SessionReferences] {
+        var found: [Caller: SessionReferences] = [:]
+        for link in driver.links {
+            let references = link.references
+            if !references.isEmpty { found[Caller(link)] = references }
+        }
+        return found
+    }
 }
 
 extension ServerDriver {
     var counters: RPCServer.Counters {
-        let rare = traffic.rareEvents
+        let (rare, objects) = (traffic.rareEvents, links.map(\.objectCounts))
         return RPCServer.Counters(
             connectionsOpen: connectionCount, connectionsAccepted: rare.accepted, requestsRunning: traffic.running,
             requestsBegun: traffic.calls, bytesKept: traffic.bytes, loginsAccepted: rare.loggedIn,
             loginsRefused: rare.failedLogins, threadTakeovers: rare.takeovers, straysReceived: rare.strays,
-            postsDropped: rare.droppedPosts,
+            postsDropped: rare.droppedPosts, referencesGiven: objects.reduce(0) { $0 + $1.given },
+            referencesTaken: objects.reduce(0) { $0 + $1.taken },
             overruns: Dictionary(uniqueKeysWithValues: rare.overruns.map { ($0.key.rawValue, $0.value) }))
     }
 }

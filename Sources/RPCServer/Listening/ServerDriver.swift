@@ -66,6 +66,14 @@ final class ServerDriver: Sendable {
 
     var connectionCount: Int { state.withLock { $0.channels.count } }
 
+    /// The other ends, each once: of all sessions, and of the connections that have none.
+    var links: [Link] {
+        let connected = state.withLock { $0.channels.values.map(\.link) }
+        var links: [ObjectIdentifier: Link] = [:]
+        for link in connected + sessions.all { links[ObjectIdentifier(link)] = link }
+        return Array(links.values)
+    }
+
     @discardableResult
     func listen(on endpoint: Endpoint) async throws -> Endpoint {
         let address = try address(of: endpoint)

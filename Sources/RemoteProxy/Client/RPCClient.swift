@@ -139,6 +139,9 @@ public final class RPCClient: Sendable, CustomReflectable {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }
 
+    /// How many objects the server has of this end, and this end of the server, in the present session.
+    public var references: SessionReferences { requester.link?.references ?? SessionReferences(given: [:], taken: 0) }
+
     /// Closes the client as ``close()`` does, and returns when its pending posts are delivered and its connection has ended,
     /// or when the grace time is over.
     ///

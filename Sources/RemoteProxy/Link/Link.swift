@@ -170,6 +170,17 @@ extension Link {
         }
     }
 
+    /// How many they are, in little time.
+    package var objectCounts: (given: Int, taken: Int) {
+        guard let objects = shared.withLock({ $0.objects }) else { return (0, 0) }
+        return (objects.givenCount, objects.takenCount)
+    }
+
+    /// How many they are, by service. Nothing is made for a session without objects.
+    package var references: SessionReferences {
+        shared.withLock { $0.objects }?.references ?? SessionReferences(given: [:], taken: 0)
+    }
+
     /// The other end has said that it lists the objects that its messages name.
     func listsObjects() {
         half.listsObjects = true

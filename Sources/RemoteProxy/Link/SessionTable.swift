@@ -42,7 +42,7 @@ package final class SessionTable: Sendable {
     /// Whether a session has this id; for tests.
     func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
     /// All sessions, with or without a channel, and those that are over and have posts left to run.
-    private var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values.map(\.link) } }
+    package var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values.map(\.link) } }
     /// The link that has this session; for tests.
     package func link(named id: String) -> Link? { state.withLock { $0.entries[id]?.link } }
     /// How many answers no client has acknowledged; for tests, on the loop of all sessions.

@@ -62,6 +62,14 @@ final class SessionObjects: Sendable {
     /// How many objects of the other end this one has.
     var takenCount: Int { state.withLock { $0.taken.count } }
 
+    /// The counts by service. Takes time for each object that is given.
+    var references: SessionReferences {
+        let (given, taken) = state.withLock { ($0.given, $0.taken.count) }
+        var services: [String: Int] = [:]
+        for object in given.values { services[object.object.index.service.name, default: 0] += 1 }
+        return SessionReferences(given: services, taken: taken)
+    }
+
     // MARK: objects of this end
 
     /// A message leaves in this session. The other end has the objects that the message names until it gives them back.

@@ -54,6 +54,30 @@ private struct WoodenCabinet: Cabinet {
         await server.stop()
     }
 
+    @Test func `objects that do not go away are listed with the caller that has them`() async throws {
+        let client = RPCClient(try await url(), .patient)
+        let library = LibraryProxy(client)
+        let reader = KeenReader()
+        try await library.subscribe(reader)
+        do {
+            let books = [try await library.open("Emma"), try await library.open("Kim")]
+            #expect(server.references.values.map(\.given) == [["Book": 2]])
+            for (caller, references) in server.references {
+                print(caller.address, references.given)  // tcp://127.0.0.1:51234 ["Book": 9120]
+            }
+            let counters = server.counters
+            #expect(counters.referencesGiven == 2 && counters.referencesTaken == 1)
+            #expect(client.references.given == ["LibraryReader": 1] && client.references.taken == 2)
+            withExtendedLifetime(books) {}
+        }
+        _ = try await library.titles()
+        #expect(server.counters.referencesGiven == 0 && client.references.taken == 0)
+        await client.close(grace: .seconds(2))
+        await until { server.references.isEmpty }
+        #expect(client.references.isEmpty)
+        await server.stop()
+    }
+
     @Test func `a book inside a value is one too`() async throws {
         let client = RPCClient(try await url(), .patient)
         let library = LibraryProxy(client)

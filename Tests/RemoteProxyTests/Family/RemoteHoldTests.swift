@@ -203,8 +203,9 @@ import Testing
         let proxies = (0..<3).map { _ in WorkshopProxy(network.client()) }
         try loop.complete { [loop] in
             for round in 0..<20 {
+                let proxy = proxies[round % 3]
                 try await loop.within(milliseconds: 3) {
-                    try await proxies[round % 3].exclusively { _ = try await proxies[round % 3].work("\(round)", milliseconds: 1) }
+                    try await proxy.exclusively { _ = try await proxy.work("\(round)", milliseconds: 1) }
                 }
             }
         }
