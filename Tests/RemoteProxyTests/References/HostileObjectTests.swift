@@ -121,6 +121,17 @@ import Testing
         }
     }
 
+    @Test func `gets back what an answer names that comes twice, or that nobody has asked for`() throws {
+        let parcel = #"[{"volumes":[],"reader":{"__jsonrpc_marshaled":1,"handle":5,"service":"Reader"}},"Emma"]"#
+        let asked = call("Bookshop.ask", parcel, id: 1, listing: "5")
+        let call = try #require(asked.first { $0.contains("Reader[#5].likes") })
+        let number = (call.split(separator: #""id":"#).last ?? "").prefix { $0.isNumber }
+        let answer = #"{"jsonrpc":"2.0","id":\#(number),"result":true,"objects":[9]}"#
+        let said = [answer, answer, answer.replacing("\(number),", with: "77,")].flatMap { says($0) }.joined()
+        #expect(said.contains(#""id":1,"result":true"#))
+        #expect(said.ranges(of: "[9,1]").count == 3 && said.contains("[5,1]"), "\(said)")
+    }
+
     @Test func `names objects that its message does not list`() {
         let said = call("Bookshop.keep", parcel(5..<6), id: 1)
         #expect(said.count == 1 && said[0].contains(#""code":-32001"#))
