@@ -93,13 +93,11 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 
     @inline(never)
     private func target(under rights: [any Right]) -> RemoteReference? {
-        var target = reference
-        while true {
-            let object = remoteObject(target)
-            let hold = rights.lazy.compactMap { $0 as? RemoteHold }.first { $0.object == object }
-            guard let hold else { return target }
-            target = hold.reference
+        var (target, object) = (reference, remoteObject(reference))
+        for case let hold as RemoteHold in rights where hold.object == object {
+            (target, object) = (hold.reference, remoteObject(hold.reference))
         }
+        return target
     }
 
     /// The object as one that a task may have rights to.

@@ -1,4 +1,5 @@
-// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together.
+// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together. Also the subject behind it, which
+// changes the scope that calls inherit.
 
 import RPCSockets
 package import RPCWire
@@ -16,5 +17,24 @@ extension ServiceProxy {
             subject: ScopedSubject(next: proxySubject) { scope in
                 (scope ?? CallScope()).limited(to: clock.now.advanced(by: timeout))
             })
+    }
+}
+
+/// A subject that changes the scope which calls inherit, and not that of posts.
+private struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
+    let next: any Subject<Service>
+    /// Makes the scope for calls from the present one.
+    let scope: @Sendable (CallScope?) -> CallScope
+
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer {
+        try await scope(.current).entered { try await question(next) }
+    }
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        try await scope(.current).entered { try await next.call(method, arguments) }
     }
 }

@@ -61,7 +61,6 @@ package final class Link: @unchecked Sendable {
     @exclusivity(unchecked) package internal(set) var half: AnswererHalf
     @exclusivity(unchecked) var admission: Admission
     @exclusivity(unchecked) var methods = MethodCache()
-    /// The objects that the other end holds.
     @exclusivity(unchecked) var posts = PostLines()
     /// Messages of the connection whose turn has not come.
     @exclusivity(unchecked) var waiting = WaitingMessages()

@@ -1,8 +1,7 @@
 // What the kinds of proxies in Family use and a user's own subject cannot use. `.ci/boundaries` compares this list with what
 // they use.
 //
-// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `CountedSubject`, `layers`, `ScopedSubject`, `tellsProgress`,
-//   `WeakSubject`.
+// - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `CountedSubject`, `layers`, `tellsProgress`, `WeakSubject`.
 // - Methods: `isDeclared`, `returnsObjects`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.

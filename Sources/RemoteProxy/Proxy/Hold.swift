@@ -29,20 +29,38 @@ final class Hold: Sendable {
     }
 }
 
-extension Subject {
-    /// The same subject for the caller that has the hold, which lasts for as long as the result is there.
-    func under(_ hold: Hold) -> any Subject<Service> {
-        var next: any Subject<Service> = self
-        // A hold ends with the one that it was taken under, and so does not keep that.
-        if var outer = self as? ScopedSubject<Service> {
-            outer.hold = nil
-            next = outer
-        }
-        return ScopedSubject(next: next, includesPosts: true, hold: hold) { [right = hold.right] scope in
-            var scope = scope ?? CallScope()
-            scope.rights.append(right)
-            return scope
-        }
+/// A subject for the one caller that has a hold on it, which lasts for as long as this is there.
+struct HeldSubject<Service: Sendable>: WrappingSubject, PassingSubject {
+    var next: any Subject<Service>
+    private let hold: Hold
+    /// Of the hold, and before it of those that it lies inside. It ends with these, and does not keep them.
+    private let rights: [any Right]
+
+    init(_ subject: any Subject<Service>, by hold: Hold) {
+        let outer = subject as? HeldSubject<Service>
+        (next, self.hold, rights) = (outer?.next ?? subject, hold, (outer?.rights ?? []) + [hold.right])
+    }
+
+    private var scope: CallScope {
+        var scope = CallScope.current ?? CallScope()
+        scope.rights += rights
+        return scope
+    }
+
+    func ask<Answer: Sendable>(
+        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
+    ) async throws -> Answer {
+        try await scope.entered { try await question(next) }
+    }
+
+    func call<Arguments, Result>(
+        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
+    ) async throws -> Result {
+        try await scope.entered { try await next.call(method, arguments) }
+    }
+
+    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
+        CallScope.with(scope) { next.post(post, arguments, now: now) }
     }
 }
 

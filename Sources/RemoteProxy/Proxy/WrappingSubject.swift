@@ -34,32 +34,3 @@ extension WrappingSubject {
         next.post(post, arguments, now: now)
     }
 }
-
-/// A subject that changes the scope which calls inherit.
-struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
-    let next: any Subject<Service>
-    /// Whether posts get the new scope too.
-    var includesPosts = false
-    /// The hold that lasts as long as this subject is there; nil if there is none.
-    var hold: Hold?
-    /// Makes the scope for calls from the present one. Returns nil to leave it unchanged.
-    let scope: @Sendable (CallScope?) -> CallScope?
-
-    func ask<Answer: Sendable>(
-        isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
-    ) async throws -> Answer {
-        guard let scope = scope(.current) else { return try await question(next) }
-        return try await scope.entered { try await question(next) }
-    }
-
-    func call<Arguments, Result>(
-        _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
-    ) async throws -> Result {
-        try await ask(isRepeatable: false) { try await $0.call(method, arguments) }
-    }
-
-    func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        guard includesPosts, let scope = scope(.current) else { return next.post(post, arguments, now: now) }
-        CallScope.with(scope) { next.post(post, arguments, now: now) }
-    }
-}

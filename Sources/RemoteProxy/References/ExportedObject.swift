@@ -64,7 +64,7 @@ class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
     }
 
     private func under<Proxy: ServiceProxy<Service>>(_ hold: Hold, _ proxy: Proxy) -> any ServiceProxy {
-        Proxy(subject: proxy.proxySubject.under(hold))
+        Proxy(subject: HeldSubject(proxy.proxySubject, by: hold))
     }
 }
 

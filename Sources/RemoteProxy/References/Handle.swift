@@ -13,7 +13,13 @@ extension ServiceProxy {
     public func handle() -> Self {
         if proxySubject is LocalSubject<ProxiedService> { return self }
         for case let counted as any CountedSubject<ProxiedService> in proxySubject.layers {
-            if let use = counted.use() { return Self(subject: HandleSubject(next: proxySubject, use: use)) }
+            guard let use = counted.use() else { continue }
+            guard var held = proxySubject as? HeldSubject<ProxiedService> else {
+                return Self(subject: HandleSubject(next: proxySubject, use: use))
+            }
+            // A hold stays outermost, where the next one finds it.
+            held.next = HandleSubject(next: held.next, use: use)
+            return Self(subject: held)
         }
         return self
     }

@@ -80,11 +80,12 @@ final class NamedObjects: @unchecked Sendable {
 
     /// The object of the other end with that handle; nil if the message does not list it.
     func theirs(_ handle: Int64) -> RemoteReference? {
-        if case .theirs(let reference)? = object(-handle) { reference } else { nil }
+        // The negative of the least number is none, and a peer may send that.
+        if handle > 0, case .theirs(let reference)? = object(-handle) { reference } else { nil }
     }
 
     /// The object of this end with that handle; nil if the message does not list it.
     func own(_ handle: Int64) -> ExportedObject? {
-        if case .own(let object)? = object(handle) { object } else { nil }
+        if handle > 0, case .own(let object)? = object(handle) { object } else { nil }
     }
 }

@@ -53,17 +53,22 @@ final class OwnObjects: Sendable {
         // Released outside the lock: they may be the last references by then.
         var others: [ExportedObject] = []
         defer { withExtendedLifetime(others) {} }
-        return state.withLock { state in
-            guard let identity else { return make(state.nextHandle()) }
-            let place = state.place(of: Kind(index: ObjectIdentifier(index), isWeak: isWeak))
-            if let known = state.instances[place].instances.known[identity]?.object {
-                // Where an instance was that is gone, another one may be by now.
-                if !isWeak || known.identity == identity { return known }
-                others.append(known)
+        // Where an instance was that was given weakly and is gone, another one may be by now.
+        var former: ExportedObject?
+        while true {
+            let (object, isNew) = state.withLock { state -> (ExportedObject, Bool) in
+                guard let identity else { return (make(state.nextHandle()), true) }
+                let place = state.place(of: Kind(index: ObjectIdentifier(index), isWeak: isWeak))
+                if let known = state.instances[place].instances.known[identity]?.object, known !== former {
+                    return (known, false)
+                }
+                let object = make(state.nextHandle())
+                others = state.instances[place].instances.note(object, identity)
+                return (object, true)
             }
-            let object = make(state.nextHandle())
-            others += state.instances[place].instances.note(object, identity)
-            return object
+            // Asked outside the lock, since that may release the instance.
+            if isNew || !isWeak || object.identity == identity { return object }
+            former = object
         }
     }
 }
@@ -87,8 +92,13 @@ extension OwnObjects.Instances {
         var others: [ExportedObject] = []
         if known.count >= mostKnown {
             var gone: [ObjectIdentifier] = []
-            for (instance, other) in known {
-                if let object = other.object { others.append(object) } else { gone.append(instance) }
+            // Not by `for (instance, other) in known`, which would copy each weak reference.
+            for place in known.indices {
+                if let object = known.values[place].object {
+                    others.append(object)
+                } else {
+                    gone.append(known.keys[place])
+                }
             }
             for instance in gone { known[instance] = nil }
             mostKnown = max(64, 2 * known.count)

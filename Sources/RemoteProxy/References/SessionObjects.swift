@@ -173,7 +173,8 @@ final class SessionObjects: Sendable {
 
     /// Whether that reference has been given back already, or its session is over.
     func hasForgotten(_ reference: RemoteReference) -> Bool {
-        state.withLock { $0.taken[reference.handle]?.reference !== reference }
+        let known = state.withLock { $0.taken[reference.handle]?.reference }
+        return known !== reference
     }
 
     /// The last proxy for an object of the other end is gone, or the object is needed no more.

@@ -1,5 +1,6 @@
 // Held from the other end of a connection: a hold is a reference to the object, and is over when that is given back.
 
+import RPCSockets
 import TestSupport
 import Testing
 
@@ -260,6 +261,36 @@ import Testing
         #expect(workshop.log == ["in in", "in out", "next in", "next out"])
         end.say(#"{"jsonrpc":"2.0","method":"Workshop[#2].work","params":["late",1],"id":7}"#)
         #expect(end.take().last?.contains("-32060") == true, "a hold ends with the one that it was taken under")
+    }
+
+    @Test func `is held a thousand deep by one peer, and each call costs little`() throws {
+        let end = try enter()
+        for depth in 0..<1_000 {
+            let object = depth == 0 ? "Workshop" : "Workshop[#\(depth)]"
+            #expect(ask(end, #""object":"\#(object)","lease":60000"#, id: depth + 1)?.contains("result") == true)
+        }
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop[#1000].note","params":["post"],"number":1001}"#)
+        #expect(workshop.log == ["post"])
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.release","params":[[1,1]],"number":1002}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop[#1000].work","params":["late",1],"id":1003}"#)
+        #expect(end.take().last?.contains("-32060") == true, "all holds end with the outermost")
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop.work","params":["next",0],"id":1004}"#)
+        #expect(workshop.log.last == "next out")
+    }
+
+    @Test func `ends with the hold that it was taken under, also around a counted object`() throws {
+        let made = Lock(0)
+        network.exports.add(
+            WorkshopProxy.counted(clock: loop, executor: loop) { [workshop] in
+                made.withLock { $0 += 1 }
+                return workshop
+            }.locked(clock: loop), named: "counted")
+        let end = try enter()
+        #expect(ask(end, #""object":"Workshop[counted]","lease":60000"#, id: 1)?.contains("result") == true)
+        #expect(ask(end, #""object":"Workshop[#1]","lease":60000"#, id: 2)?.contains("result") == true)
+        end.say(#"{"jsonrpc":"2.0","method":"rpc.release","params":[[1,1]],"number":3}"#)
+        end.say(#"{"jsonrpc":"2.0","method":"Workshop[counted].work","params":["next",0],"id":4}"#)
+        #expect(workshop.log == ["next in", "next out"] && made.withLock { $0 } == 1)
     }
 
     @Test func `is held by a peer that does not run this library, and given back in its way`() throws {

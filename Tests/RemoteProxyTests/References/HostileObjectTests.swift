@@ -156,6 +156,14 @@ import Testing
         #expect(call("Bookshop.open(_:)", #"["one more"]"#, id: 4).first?.contains(#""result""#) == true)
     }
 
+    @Test(arguments: [0, 1], [Int64.min, .min + 1, -5, 0, .max])
+    func `names an object by a number that is no handle`(kind: Int, handle: Int64) {
+        _ = call("Bookshop.open(_:)", #"["Emma"]"#, id: 1)
+        let token = #"{"__jsonrpc_marshaled":\#(kind),"handle":\#(handle),"service":"Volume"}"#
+        let said = call("Bookshop.keep", #"[{"volumes":[\#(token)]}]"#, id: 2, listing: "5,-1")
+        #expect(said.contains { $0.contains(#""id":2,"error":{"code":-32001"#) }, "\(said)")
+    }
+
     @Test func `loses its session when it never takes its objects back`() {
         for number in 1...200 {
             let handles = (0..<100).map { "\(number * 100 + $0)" }.joined(separator: ",")

@@ -43,9 +43,7 @@ extension CallScope {
     fileprivate static func lock(for lock: SubjectLock) -> SubjectLock {
         guard let rights = current?.rights, !rights.isEmpty else { return lock }
         var innermost = lock
-        while let right = rights.lazy.compactMap({ $0 as? LockRight }).first(where: { $0.lock === innermost }) {
-            innermost = right.inside
-        }
+        for case let right as LockRight in rights where right.lock === innermost { innermost = right.inside }
         return innermost
     }
 }
