@@ -135,4 +135,25 @@ import Testing
         #expect(broken { $0.calls[5].endings.append((.executed(6), $0.calls[5].invoked)) } == [.ended])
         #expect(broken { $0.calls[5].endings[0].at = Instant(nanoseconds: 2_000_000_000) } == [.ended])
     }
+
+    @Test func `h: an object that is gone while another end has a proxy for it`() {
+        func broken(_ events: ObjectEvent...) -> [Rule] { HistoryCheck.faults(objects: events).map(\.rule) }
+        let held = ObjectEvent.held("Emma", inSession: 1)
+        let letGo = ObjectEvent.letGo("Emma", inSession: 1)
+        #expect(broken(held, .gone("Emma")) == [.reachable])
+        #expect(broken(held, held, letGo, .gone("Emma")) == [.reachable])
+        // Another session and another object have nothing to do with it.
+        #expect(broken(held, .sessionEnded(2), .gone("Emma")) == [.reachable])
+        #expect(broken(held, .letGo("Emma", inSession: 2), .gone("Emma")) == [.reachable])
+        #expect(broken(held, .letGo("Maurice", inSession: 1), .gone("Emma")) == [.reachable])
+        #expect(broken(held, .held("Emma", inSession: 2), .gone("Emma")) == [.reachable, .reachable])
+        #expect(broken(held, letGo, .gone("Emma"), held, .gone("Emma")) == [.reachable])
+
+        #expect(broken(held, letGo, .gone("Emma")) == [])
+        #expect(broken(held, held, letGo, letGo, .gone("Emma"), held) == [])
+        #expect(broken(held, .sessionEnded(1), .gone("Emma")) == [])
+        // Who finds a proxy of a session that is over in an old answer holds nothing.
+        #expect(broken(.sessionEnded(1), held, .gone("Emma")) == [])
+        #expect(broken(held, .gone("Maurice")) == [])
+    }
 }

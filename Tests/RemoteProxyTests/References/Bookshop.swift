@@ -3,6 +3,7 @@
 import RPCSockets
 import RPCWire
 import Synchronization
+import TestSupport
 
 @testable import RemoteProxy
 
@@ -23,6 +24,9 @@ protocol Reader: Sendable {
 struct Parcel: Codable, Sendable {
     var volumes: [Reference<VolumeProxy>] = []
     var reader: Reference<ReaderProxy>?
+    /// For a history: the name of the reader there, and the session in which the parcel is sent.
+    var nameOfReader: String?
+    var session: Int?
 
     init(_ volumes: [any Volume] = [], for reader: (any Reader)? = nil) {
         self.volumes = volumes.map { Reference($0) }
@@ -66,7 +70,7 @@ final class PrintedVolume: Volume {
         alive.add(1)
     }
 
-    deinit { alive.add(-1) }
+    deinit { alive.gone("volume \(name)") }
 
     func title() async throws -> String { name }
     func sequel() async throws -> Parcel { Parcel([next.withLock { $0 }].compactMap(\.self)) }
@@ -74,6 +78,15 @@ final class PrintedVolume: Volume {
 
 final class Census: Sendable {
     private let count = Atomic(0)
+    private let history: ObjectHistory?
+
+    /// - Parameter history: where the end of each is noted.
+    init(_ history: ObjectHistory? = nil) { self.history = history }
+
+    func gone(_ name: @autoclosure () -> String) {
+        add(-1)
+        history?.note(.gone(name()))
+    }
 
     func add(_ change: Int) { count.add(change, ordering: .relaxed) }
     var value: Int { count.load(ordering: .relaxed) }
@@ -81,14 +94,15 @@ final class Census: Sendable {
 
 final class KeenReader: Reader {
     let titles = Lock<[String]>([])
+    let name: String
     private let alive: Census
 
-    init(_ alive: Census) {
-        self.alive = alive
+    init(_ alive: Census, name: String = "reader") {
+        (self.alive, self.name) = (alive, name)
         alive.add(1)
     }
 
-    deinit { alive.add(-1) }
+    deinit { alive.gone(name) }
 
     func opened(_ title: String) { titles.withLock { $0.append(title) } }
     func likes(_ title: String) async throws -> Bool { title.hasPrefix("M") }
@@ -100,9 +114,16 @@ final class CornerBookshop: Bookshop {
         weak var volume: PrintedVolume?
     }
 
-    let alive = Census()
+    let alive: Census
     let kept = Lock<[Parcel]>([])
     private let known = Lock<[String: Known]>([:])
+    private let noting: (@Sendable (Parcel, _ isHeld: Bool) -> Void)?
+
+    /// - Parameter noting: called with each parcel that is kept now, and before it is let go.
+    init(_ history: ObjectHistory? = nil, noting: (@Sendable (Parcel, _ isHeld: Bool) -> Void)? = nil) {
+        alive = Census(history)
+        self.noting = noting
+    }
 
     private func volume(_ title: String) -> PrintedVolume {
         known.withLock { known in
@@ -123,15 +144,22 @@ final class CornerBookshop: Bookshop {
     }
 
     func echo(_ parcel: Parcel) async throws -> Parcel { parcel }
-    func keep(_ parcel: Parcel) async throws { kept.withLock { $0.append(parcel) } }
-    func note(_ parcel: Parcel) { kept.withLock { $0.append(parcel) } }
+    func keep(_ parcel: Parcel) async throws { note(parcel) }
 
-    func drop() async throws {
+    func note(_ parcel: Parcel) {
+        noting?(parcel, true)
+        kept.withLock { $0.append(parcel) }
+    }
+
+    func drop() async throws { letGo() }
+
+    /// Lets go of all that it keeps.
+    func letGo() {
         let kept = kept.withLock { kept in
             defer { kept = [] }
             return kept
         }
-        withExtendedLifetime(kept) {}
+        for parcel in kept { noting?(parcel, false) }
     }
 
     func ask(_ parcel: Parcel, about title: String) async throws -> Bool {

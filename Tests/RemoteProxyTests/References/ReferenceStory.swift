@@ -1,5 +1,6 @@
 // Objects handed out, passed on, dropped and called in random order, while connections break at any byte, calls are cancelled and
-// servers restart. Then everything is let go, and nothing may be left.
+// servers restart. Then everything is let go, and nothing may be left. Both ends note what they get, let go of and lose: no object may
+// have gone while the other end could reach it.
 
 import RPCSockets
 import RPCWire
@@ -17,16 +18,18 @@ final class ReferenceStory: @unchecked Sendable {
     }
 
     private let network = SimulatedNetwork()
-    private let shop = CornerBookshop()
-    private let readers = Census()
+    private let history: ObjectHistory
+    private let shop: CornerBookshop
+    private let readers: Census
     private let client: RPCClient
     private let proxy: BookshopProxy
     private var random: SeededRandom
     private var held: [Held] = []
     private var reader: KeenReader?
     private var tasks: [Task<Void, Never>] = []
-    /// How many servers there have been.
+    /// How many servers there have been. Of each there was one session, which has that number in the history.
     private var epoch = 0
+    private var lastReader = 0
     private(set) var steps = 0
     /// What has happened, in words.
     private(set) var trace: [String] = []
@@ -35,6 +38,13 @@ final class ReferenceStory: @unchecked Sendable {
 
     init(seed: UInt64) {
         random = SeededRandom(seed: seed)
+        let history = ObjectHistory()
+        self.history = history
+        readers = Census(history)
+        shop = CornerBookshop(history) { parcel, isHeld in
+            guard let name = parcel.nameOfReader, let session = parcel.session, parcel.reader != nil else { return }
+            history.note(isHeld ? .held(name, inSession: session) : .letGo(name, inSession: session))
+        }
         network.exports.add(BookshopProxy(shop), named: nil)
         client = network.client()
         proxy = BookshopProxy(client)
@@ -47,7 +57,11 @@ final class ReferenceStory: @unchecked Sendable {
             collect()
         }
         end()
-        return faults.withLock { $0 }
+        return faults.withLock { $0 } + HistoryCheck.faults(objects: history.events).map { "\($0)" }
+    }
+
+    private func letGo(_ volumes: [Held]) {
+        history.note(volumes.map { .letGo("volume \($0.title)", inSession: $0.epoch) })
     }
 
     private func note(_ fault: String) { faults.withLock { $0.append(fault) } }
@@ -82,9 +96,10 @@ final class ReferenceStory: @unchecked Sendable {
 
     private func open() {
         let title = "\(Int.random(in: 0..<4, using: &random))"
-        let (proxy, found, now) = (proxy, found, epoch)
+        let (proxy, found, now, history) = (proxy, found, epoch, history)
         call("open") {
             let parcel = try await proxy.open(title)
+            history.note(parcel.volumes.map { _ in .held("volume \(title)", inSession: now) })
             found.withLock { $0 += parcel.volumes.map { Held(volume: $0, title: title, epoch: now) } }
         }
     }
@@ -94,8 +109,15 @@ final class ReferenceStory: @unchecked Sendable {
     }
 
     private func parcel(_ volumes: [Held]) -> Parcel {
-        if Bool.random(using: &random) { reader = KeenReader(readers) }
-        return Parcel(volumes.map(\.volume.object), for: Bool.random(using: &random) ? reader : nil)
+        if Bool.random(using: &random) {
+            lastReader += 1
+            reader = KeenReader(readers, name: "reader \(lastReader)")
+        }
+        var parcel = Parcel(volumes.map(\.volume.object), for: Bool.random(using: &random) ? reader : nil)
+        parcel.nameOfReader = reader?.name
+        // It may wait and leave in a later session; that one is not judged.
+        parcel.session = epoch
+        return parcel
     }
 
     private func act() {
@@ -115,10 +137,11 @@ final class ReferenceStory: @unchecked Sendable {
             call("keep", of: isCurrent ? epoch : nil) { try await proxy.keep(parcel) }
         case 7:
             let (parcel, found) = (parcel(some(2)), found)
-            let (titles, now) = (held.map { ($0.volume, $0.title) }, epoch)
+            let (titles, now, history) = (held.map { ($0.volume, $0.title) }, epoch, history)
             call("echo") {
                 for volume in try await proxy.echo(parcel).volumes {
                     guard let title = titles.first(where: { $0.0.isSame(as: volume) })?.1 else { continue }
+                    history.note(.held("volume \(title)", inSession: now))
                     found.withLock { $0.append(Held(volume: volume, title: title, epoch: now)) }
                 }
             }
@@ -135,7 +158,9 @@ final class ReferenceStory: @unchecked Sendable {
             call("fail") { _ = try await proxy.fail(parcel) }
         case 12...13:
             trace.append("let go")
-            held.removeAll { _ in Bool.random(using: &random) }
+            let stays = held.map { _ in Bool.random(using: &random) }
+            letGo(zip(held, stays).filter { !$0.1 }.map(\.0))
+            held = zip(held, stays).filter(\.1).map(\.0)
             reader = nil
         case 14:
             trace.append("cut")
@@ -143,6 +168,7 @@ final class ReferenceStory: @unchecked Sendable {
         default:
             if Int.random(in: 0..<3, using: &random) == 0 {
                 trace.append("restart")
+                history.note(.sessionEnded(epoch))
                 epoch += 1
                 network.restart()
             } else {
@@ -160,13 +186,14 @@ final class ReferenceStory: @unchecked Sendable {
     private func end() {
         for _ in 0..<40 { network.loop.advance(by: .seconds(1)) }
         collect()
+        letGo(held)
         held = []
         reader = nil
         tasks = []
         for _ in 0..<3 {
             _ = try? network.loop.complete { [proxy] in try await proxy.drop() }
             network.loop.advance(by: .seconds(2))
-            shop.kept.withLock { $0 = [] }
+            shop.letGo()
         }
         network.loop.advance(by: .seconds(3))
         if shop.alive.value != 0 { note("\(shop.alive.value) volumes are left") }

@@ -19,6 +19,8 @@ package struct HistoryFault: Error, Hashable, CustomStringConvertible {
         case posted = "f"
         /// Every call ended, once and in time.
         case ended = "g"
+        /// An object by reference was there while the other end had a proxy for it and their session went on.
+        case reachable = "h"
     }
 
     package let rule: Rule
