@@ -1,5 +1,5 @@
-// A server for the fault runs: the ledger, and an object on the main actor, behind the command line that every server has. Its file, and the server that
-// it passes calls on to, come from the environment.
+// A server for the fault runs: the ledger, a depot of objects by reference, and an object on the main actor, behind the command line
+// that every server has. Its file, and the server that it passes calls on to, come from the environment.
 
 import Faults
 import Foundation
@@ -10,9 +10,11 @@ import RemoteProxy
 struct LedgerServerProgram {
     static func main() throws {
         let environment = ProcessInfo.processInfo.environment
-        let next = try environment["LEDGER_NEXT"].map { LedgerProxy(RPCClient(try Endpoint($0))) }
+        let client = try environment["LEDGER_NEXT"].map { RPCClient(try Endpoint($0)) }
+        let next = client.map { LedgerProxy($0) }
         ServerCommand { context in
             context.server.export(BoardProxy(WallBoard()))
+            context.server.export(DepotProxy(CountingDepot(next: client.map { DepotProxy($0) })))
             context.server.export(
                 LedgerProxy(try RecordingLedger(environment["LEDGER_FILE"] ?? "/dev/null", next: next)))
         }.main()
