@@ -215,4 +215,34 @@ import Testing
         #expect(reader.titles.withLock { $0 } == ["Maurice"])
         networks.removeAll()
     }
+
+    @Test func `that were passed weakly are kept once they are passed plainly`() throws {
+        let shop = client()
+        do {
+            let reader = KeenReader(clientObjects)
+            try complete { try await shop.keep(Parcel(for: ReaderProxy.weak(reader))) }
+            try complete { try await shop.keep(Parcel(for: reader)) }
+        }
+        settle()
+        #expect(clientObjects.value == 1)
+        try complete { try await shop.drop() }
+        settle()
+        #expect(clientObjects.value == 0)
+    }
+
+    @Test func `are too many for one message above its limit, and then none is kept`() throws {
+        let shop = client()
+        let many = LinkSettings().limits.maximumReferencesInMessage
+        do {
+            let parcel = try complete { try await shop.open(all: (0..<many).map { "\($0)" }) }
+            #expect(parcel.volumes.count == many)
+        }
+        let error = #expect(throws: RPCError.self) {
+            try complete { _ = try await shop.open(all: (0...many).map { "\($0)" }) }
+        }
+        #expect(error?.code == .busy && error?.outcome == .executed)
+        #expect(error?.message.contains("maximumReferencesInMessage") == true)
+        settle()
+        #expect(self.shop.alive.value == 0)
+    }
 }
