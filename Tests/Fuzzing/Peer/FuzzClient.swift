@@ -7,7 +7,7 @@ import TestSupport
 @testable import RemoteProxy
 
 /// The servers that the client finds, one for each time it dials.
-private final class FuzzedServer: Sendable {
+final class FuzzedServer: Sendable {
     let loop = ManualLoop()
     private let state = Lock((isServing: true, ends: [FuzzedEnd]()))
 

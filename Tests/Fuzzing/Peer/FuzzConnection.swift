@@ -29,8 +29,11 @@ public func sameChance(_ buffer: UnsafeMutableRawPointer, _ count: Int) {
     }
 }
 
+/// Has the same chance in every run from here on.
+func beginChances() { chances.store(0, ordering: .relaxed) }
+
 func fuzzConnection(_ bytes: UnsafeRawBufferPointer) {
-    chances.store(0, ordering: .relaxed)
+    beginChances()
     var dice = Dice(bytes)
     if dice.roll(2) == 0 { fuzzServer(&dice) } else { fuzzClient(&dice) }
 }
