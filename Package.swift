@@ -102,7 +102,7 @@ let package = Package(
             name: "RemoteProxyMacrosTests", dependencies: ["RemoteProxyMacros", "TestSupport"], swiftSettings: settings),
         .testTarget(
             name: "RemoteProxyTests",
-            dependencies: ["RemoteProxy", "RPCSockets", "RPCWire", "Protocols", "TestSupport"],
+            dependencies: ["RemoteProxy", "RPCServer", "RPCSockets", "RPCWire", "Protocols", "TestSupport"],
             swiftSettings: settingsForRuntime),
         .testTarget(
             name: "RPCServerTests",

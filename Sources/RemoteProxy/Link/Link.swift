@@ -390,8 +390,10 @@ extension Link {
 
     /// The present state of the session and every later one. Callable from any thread.
     var states: AsyncStream<Caller.State> {
+        // First, since the state is told only to those who read it already.
+        let states = watch.states.subscribe()
         loop.submit { [self] in watch.tell(state, isNews: false) }
-        return watch.states.subscribe()
+        return states
     }
 
     func tellState() { shared.withLock { $0.watch }?.tell(state, isNews: true) }

@@ -157,9 +157,8 @@ final class FuzzedCabinet: Cabinet {
 }
 
 extension Dice {
-    /// Few handles go round, and now and then one that means something elsewhere. The smallest number of all is left out: as a
-    /// handle it ends the process that reads it, as this target has found.
-    mutating func handle() -> Int64 { roll(16) == 0 ? max(number(), .min + 1) : Int64(1 + roll(6)) }
+    /// Few handles go round, and now and then a number that is none.
+    mutating func handle() -> Int64 { roll(16) == 0 ? number() : Int64(1 + roll(6)) }
 
     /// So many tokens as values have them, and the list that a message has of them, which may lie.
     mutating func tokens() -> (text: String, list: String) {
@@ -171,7 +170,7 @@ extension Dice {
             texts.append(#"{"__jsonrpc_marshaled":\#(kind),"handle":\#(handle)\#(service)}"#)
             if roll(16) > 0 { list.append(isSenders ? handle : 0 &- handle) }
         }
-        if roll(16) == 0 { list.append(max(number(), .min + 1)) }
+        if roll(16) == 0 { list.append(number()) }
         return ("[\(texts.joined(separator: ","))]", list.isEmpty ? "" : #","objects":\#(list)"#)
     }
 
