@@ -168,6 +168,25 @@ import Testing
         #expect(said.contains { $0.contains(#""id":2,"error":{"code":-32001"#) }, "\(said)")
     }
 
+    @Test func `names an object deep inside other values`() {
+        let deep = String(repeating: "[", count: 1_000) + #"{"__jsonrpc_marshaled":1,"handle":5}"#
+        let said = call("Bookshop.keep", "[\(deep)\(String(repeating: "]", count: 1_000))]", id: 1, listing: "5")
+        #expect(said.contains { $0.contains(#""id":1,"error":{"code":-32602"#) }, "\(said)")
+        #expect(said.contains { $0.contains(#""method":"rpc.release","params":[[5,1]]"#) }, "\(said)")
+    }
+
+    @Test func `has an object that never answers`() throws {
+        let parcel = #"[{"volumes":[],"reader":{"__jsonrpc_marshaled":1,"handle":5,"service":"Reader"}},"Emma"]"#
+        let message = #""method":"Bookshop.ask","params":\#(parcel),"objects":[5],"timeout":1000"#
+        #expect(says(#"{"jsonrpc":"2.0","id":1,\#(message)}"#).contains { $0.contains("Reader[#5].likes") })
+        network.loop.advance(by: .seconds(1))
+        let said = peer.take()
+        #expect(said.contains { $0.contains(#""id":1,"error":{"code":-32052"#) }, "\(said)")
+        #expect(said.contains { $0.contains("$/cancelRequest") }, "\(said)")
+        network.loop.advance(by: .milliseconds(100))
+        #expect((said + peer.take()).contains { $0.contains("[[5,1]]") })
+    }
+
     @Test func `loses its session when it never takes its objects back`() {
         for number in 1...200 {
             let handles = (0..<100).map { "\(number * 100 + $0)" }.joined(separator: ",")
