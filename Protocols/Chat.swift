@@ -6,8 +6,8 @@ public protocol Chat: Sendable {
     /// The names of all rooms, sorted.
     func rooms() async throws -> [String]
     /// Enters a room under a name that no other member of it has; otherwise throws `ChatFailure.nameTaken`. The others are told.
-    /// The member is in the room until it leaves, lets go of the result, or its session is over. A member that keeps the result
-    /// is passed weakly: `ChatMemberProxy.weak(member)`.
+    /// The member is in the room until it leaves, its client lets go of the result, or the session ends. If the member itself keeps
+    /// the result, pass `ChatMemberProxy.weak(member)`: otherwise neither ever goes away.
     func join(_ room: String, as name: String, _ member: any ChatMember) async throws -> any ChatRoom
 }
 

@@ -24,11 +24,13 @@ extension RPCServer {
         public let loginsRefused: Int
         /// How often an object has kept its thread for so long that another thread took over.
         public let threadTakeovers: Int
-        /// How often a peer has answered a call, or acknowledged a message, that it had never been sent.
+        /// How often a peer has answered a call or acknowledged a message that it was never sent, or given back an object that it did
+        /// not have.
         public let straysReceived: Int
         /// How many posts were dropped by the proxies around their objects: by a guard, or because too many waited.
         public let postsDropped: Int
-        /// How many objects of this server its callers have by reference. ``RPCServer/references`` says which caller has them.
+        /// How many objects of this server its callers have by reference. An object that two callers have counts twice.
+        /// ``RPCServer/referenceCounts`` says which caller has them.
         public let referencesGiven: Int
         /// How many objects of its callers this server has by reference.
         public let referencesTaken: Int
@@ -40,13 +42,13 @@ extension RPCServer {
     /// A copy of the counters. Cheap enough to be read every second.
     public var counters: Counters { driver.counters }
 
-    /// The sessions in which objects are given by reference, with their numbers: for the search for a leak. Takes time for each
-    /// session, and for each object that is given.
-    public var references: [Caller: SessionReferences] {
-        var found: [Caller: SessionReferences] = [:]
+    /// The callers that share objects with this server by reference, and how many. To find a leak. Takes time for each session and
+    /// each object.
+    public var referenceCounts: [Caller: ReferenceCounts] {
+        var found: [Caller: ReferenceCounts] = [:]
         for link in driver.links {
-            let references = link.references
-            if !references.isEmpty { found[Caller(link)] = references }
+            let counts = link.referenceCounts
+            if !counts.isEmpty { found[Caller(link)] = counts }
         }
         return found
     }

@@ -10,7 +10,7 @@ extension CodingUserInfoKey {
     /// Finds the object of the context.
     static let object = CodingUserInfoKey(rawValue: "remoteproxy.context").unsafelyUnwrapped
 
-    /// For a type that wraps the encoder or decoder in one of its own, which has the same user info.
+    /// The context as user info, for a decoder or encoder of a user that wraps one of this library.
     static func userInfo(of context: CodingContext) -> [CodingUserInfoKey: Any] {
         context.map { [.object: $0.takeUnretainedValue()] } ?? [:]
     }

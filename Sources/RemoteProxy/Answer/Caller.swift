@@ -48,9 +48,6 @@ public struct Caller: Sendable, Hashable, CustomReflectable {
     /// The identity that the caller has proved, by a token or by the user id of its process. Nil when it has proved none.
     public var identity: Identity? { link.identity }
 
-    /// How many objects the caller has of this end, and this end of the caller. Empty when the session is over.
-    public var references: SessionReferences { link.references }
-
     /// What came with this call, such as a `traceparent`: see ``withCallMetadata(_:_:)``. Written by the caller, so not proved by
     /// anything. At most 16 keys, and 4 KiB of keys and values together. Empty when nothing came.
     public var metadata: [String: String] { carried?.values.mapValues(\.text) ?? [:] }

@@ -16,15 +16,12 @@ final class ExportedMethod: Sendable {
     /// calls of the same method that are next in line. A thrown error belongs to the last call that it began. Errors in
     /// arguments or results are thrown without the method's name; `explained` adds it.
     let run: @Sendable (IncomingCall) async throws -> Void
-    /// Whether `run` does something around a call that must not hold for the next call.
-    let endsAfterOneCall: Bool
 
     init(
-        signature: MethodSignature, service: _ServiceDescription, endsAfterOneCall: Bool = false,
+        signature: MethodSignature, service: _ServiceDescription,
         isAsyncPost: Bool = false,
         run: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
-        self.endsAfterOneCall = endsAfterOneCall
         self.signature = signature
         isPost = signature.shape == .post
         self.isAsyncPost = isAsyncPost

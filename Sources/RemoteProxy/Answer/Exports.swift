@@ -35,8 +35,8 @@ package final class Exports: Sendable {
         var lastNumber = 0
         /// The answer to `rpc.discover`; nil until it is asked for after a change.
         var discovery: Bytes?
-        /// The methods of which the log has been told that they block their thread. By name: a method of a held object is made
-        /// anew for each call.
+        /// The methods of which the log has been told that they block their thread. By name: `rpc.hold` and `rpc.supports` are made
+        /// anew for each request.
         var blocking: Set<String> = []
         /// Why objects were not exported, with their paths. Removed when another object of the same path is exported.
         var refusals: [(path: String, why: String)] = []

@@ -1,4 +1,4 @@
-// The methods of the protocol that wait for an object, and so are run as methods of objects are.
+// The protocol's own methods that may wait, and so run like methods of objects.
 
 import JSONCodec
 import RPCWire
@@ -9,13 +9,12 @@ struct HoldRequest: Codable {
     var object: String
     /// In milliseconds.
     var lease: Int64
-    /// What ends of releases before objects by reference say besides.
+    /// Sent only by ends of earlier releases, which are refused.
     var name: String?
 }
 
 extension ExportedMethod {
-    /// `rpc.hold`, which is asked of the object to hold. The answer refers to that object as the caller has it, until the caller gives
-    /// it back.
+    /// `rpc.hold`: waits until the object is free, and answers with a reference under which the caller calls it.
     static func hold(for lease: Duration) -> ExportedMethod {
         ExportedMethod(signature: .hold(of: ""), service: _ServiceDescription(SystemMethod.hold)) { call in
             do {
@@ -26,14 +25,13 @@ extension ExportedMethod {
             }
         }
     }
-}
 
-extension ExportedMethod {
     /// `rpc.supports`. It is a method like any other, because it may wait for an answer from another server: a gateway passes the
-    /// question on to the server behind it. Its argument is `Service.method`, or `Service[name].method`.
+    /// question on to the server behind it. Its argument is `Service.method`,
+    /// `Service[name].method` or `Service[#5].method`.
     /// - Parameter object: finds an object by reference.
     static func supports(
-        in exports: Exports, orOf object: @escaping @Sendable (_ handle: Int64) -> ExportedObject?
+        in exports: Exports, orOf object: @escaping @Sendable (WireName) -> ExportedObject?
     ) -> ExportedMethod {
         let signature = MethodSignature(
             service: "rpc", name: "supports", parameters: [.init("method", "String")], result: "Bool", shape: .call,
@@ -51,15 +49,13 @@ extension ExportedMethod {
     }
 
     private static func referred(
-        _ name: String, _ object: (Int64) -> ExportedObject?
+        _ name: String, _ object: (WireName) -> ExportedObject?
     ) -> (ExportedObject, ExportedMethod)? {
         var text = name
         return text.withUTF8 { bytes in
             let name = WireName(UnsafeRawBufferPointer(bytes))
-            guard let object = name.handle.flatMap(object), let method = object.index.method(named: name.method) else {
-                return nil
-            }
-            return (object, method)
+            guard let object = object(name) else { return nil }
+            return object.index.method(named: name.method).map { (object, $0) }
         }
     }
 }

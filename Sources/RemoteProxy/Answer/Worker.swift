@@ -142,11 +142,11 @@ extension Worker {
         finish(failure)
     }
 
-    /// Called when the subject has returned and its result is written. Finishes the request, unless its method does something
-    /// after it, or another thread has the loop by now. If the next request is for the same method and may run now, begins it.
+    /// Called when the subject has returned and its result is written. Finishes the request, unless another thread has
+    /// the loop by now. If the next request is for the same method and may run now, begins it.
     /// - Returns: the text of the next request's arguments; nil if none was begun. Errors thrown here belong to that request.
     func goesOn() throws -> UnsafeRawBufferPointer? {
-        guard !place.isFree, !place.request.method.endsAfterOneCall, runner.takeBack() else { return nil }
+        guard !place.isFree, runner.takeBack() else { return nil }
         let isNext = !postsRun && runner.isNext(like: place.request)
         finish(nil)
         guard isNext, !isUsedUp, runner.putNextInTurn(in: &place) else { return nil }

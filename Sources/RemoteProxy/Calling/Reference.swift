@@ -83,7 +83,7 @@ class CodedMessage {
         let named = named ?? NamedObjects()
         self.named = named
         guard named.all.count < requester.mostNamed else {
-            throw RPCError.tooManyObjects(requester.mostNamed, "in a message", .maximumReferencesInMessage)
+            throw tooMany(requester.mostNamed, "in a message", .maximumReferencesInMessage)
         }
         let own: ExportedObject
         if let subject = Proxy.subject(ofProxy: object) {
@@ -103,10 +103,15 @@ class CodedMessage {
         if let session, session.givenCount + named.all.count >= most,
             session.object(Int64(own.number)) == nil
         {
-            throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
+            throw tooMany(most, "in the session", .maximumReferences)
         }
         named.add(.own(own))
         return ObjectToken(isOwn: true, handle: Int64(own.number), service: own.index.service.name)
+    }
+
+    private func tooMany(_ most: Int, _ place: String, _ limit: Limit) -> RPCError {
+        requester?.link?.overran(limit)
+        return .tooManyObjects(most, place, limit)
     }
 
     /// The object that values of the message refer to.
@@ -133,7 +138,7 @@ class CodedMessage {
             return reference
         }
         if arrived?.isIncomplete == true, let most = requester?.mostReferences {
-            throw RPCError.tooManyObjects(most, "in the session", .maximumReferences)
+            throw tooMany(most, "in the session", .maximumReferences)
         }
         throw RPCError.noSuchObject(service, token.handle)
     }

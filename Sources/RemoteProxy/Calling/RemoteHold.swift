@@ -41,7 +41,7 @@ extension RemoteSubject: HoldableSubject {
             let token = try json.withUnsafeBytes { try decodeJSON(ObjectToken.self, from: $0) }
             let hold = RemoteHold(object: remoteObject(held), reference: try call.reference(token, of: service))
             return Hold(hold) { [requester] in
-                // Others wait for it, and a task that outlives the body may have the right for long.
+                // Now, and not with the last reference: a task that outlives the body may keep that for long, while others wait.
                 hold.reference.session.forget(hold.reference)
                 requester.giveBack()
             }

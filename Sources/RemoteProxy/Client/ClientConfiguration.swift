@@ -55,8 +55,8 @@ extension RPCClient {
             get { limits.maximumFrameSize }
             set { limits.maximumFrameSize = newValue }
         }
-        /// How many objects each end of a session has of the other by reference. A message with more of the server's is refused,
-        /// and one with more of the client's fails with `.busy`.
+        /// How many objects each end may have of the other by reference, in one session. 10,000. A call beyond that fails with
+        /// `.busy`.
         public var maximumReferences: Int {
             get { limits.maximumReferences }
             set { limits.maximumReferences = newValue }

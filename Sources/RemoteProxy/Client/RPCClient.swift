@@ -139,8 +139,8 @@ public final class RPCClient: Sendable, CustomReflectable {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }
 
-    /// How many objects the server has of this end, and this end of the server, in the present session.
-    public var references: SessionReferences { requester.link?.references ?? SessionReferences(given: [:], taken: 0) }
+    /// How many objects the two ends of the session have of each other by reference. None without a session.
+    public var referenceCounts: ReferenceCounts { requester.link?.referenceCounts ?? .none }
 
     /// Closes the client as ``close()`` does, and returns when its pending posts are delivered and its connection has ended,
     /// or when the grace time is over.

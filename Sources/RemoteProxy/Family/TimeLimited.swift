@@ -1,5 +1,4 @@
-// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together. Also the subject behind it, which
-// changes the scope that calls inherit.
+// A time limit for each call of a proxy, where `withCallTimeout` limits several calls together.
 
 import RPCSockets
 package import RPCWire
@@ -14,27 +13,25 @@ extension ServiceProxy {
 
     package func with(timeout: Duration, clock: any Loop) -> Self {
         Self(
-            subject: ScopedSubject(next: proxySubject) { scope in
-                (scope ?? CallScope()).limited(to: clock.now.advanced(by: timeout))
-            })
+            subject: TimeLimitedSubject(next: proxySubject, timeout: timeout, clock: clock))
     }
 }
 
-/// A subject that changes the scope which calls inherit, and not that of posts.
-private struct ScopedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
+private struct TimeLimitedSubject<Service: Sendable>: WrappingSubject, PassingSubject {
     let next: any Subject<Service>
-    /// Makes the scope for calls from the present one.
-    let scope: @Sendable (CallScope?) -> CallScope
+    let timeout: Duration
+    let clock: any Loop
 
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
-        try await scope(.current).entered { try await question(next) }
+        let scope = (CallScope.current ?? CallScope()).limited(to: clock.now.advanced(by: timeout))
+        return try await scope.entered { try await question(next) }
     }
 
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        try await scope(.current).entered { try await next.call(method, arguments) }
+        try await ask(isRepeatable: false) { try await $0.call(method, arguments) }
     }
 }

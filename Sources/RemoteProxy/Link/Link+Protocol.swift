@@ -428,7 +428,7 @@ extension Link {
         case SystemMethod.discover:
             discover(request, in: batch)
         case SystemMethod.supports:
-            start(.supports(in: exports) { self.objects.object($0) }, of: .ofProtocol, for: request, in: batch)
+            start(.supports(in: exports) { self.object($0) }, of: .ofProtocol, for: request, in: batch)
         case SystemMethod.hold:
             hold(request, in: batch)
         case SystemMethod.authenticate:
@@ -470,10 +470,14 @@ extension Link {
         if let object = exports.object(path) { return object }
         var name = "\(path)."
         return name.withUTF8 { bytes in
-            let name = WireName(UnsafeRawBufferPointer(bytes))
-            let object = name.handle.flatMap { objects.object($0) }
-            return object.flatMap { $0.index.service.name.isEqual(name.service) ? $0 : nil }
+            object(WireName(UnsafeRawBufferPointer(bytes)))
         }
+    }
+
+    /// The object by reference that a wire name names, if it is of that service. Callable from any thread.
+    func object(_ name: WireName) -> ExportedObject? {
+        let object = name.handle.flatMap { objects.object($0) }
+        return object.flatMap { $0.index.service.name.isEqual(name.service) ? $0 : nil }
     }
 
     private func discover(_ request: Request, in batch: BatchReply?) {

@@ -169,16 +169,14 @@ extension Link {
         }
     }
 
-    /// How many they are, in little time.
+    /// How many objects the two ends have of each other. Fast.
     package var objectCounts: (given: Int, taken: Int) {
         guard let objects = shared.withLock({ $0.objects }) else { return (0, 0) }
         return (objects.givenCount, objects.takenCount)
     }
 
-    /// How many they are, by service. Nothing is made for a session without objects.
-    package var references: SessionReferences {
-        shared.withLock { $0.objects }?.references ?? SessionReferences(given: [:], taken: 0)
-    }
+    /// The same, those of this end by service. Nothing is made for a session without objects.
+    package var referenceCounts: ReferenceCounts { shared.withLock { $0.objects }?.referenceCounts ?? .none }
 
     /// The other end has said that it lists the objects that its messages name.
     func listsObjects() {
@@ -390,7 +388,7 @@ extension Link {
 
     /// The present state of the session and every later one. Callable from any thread.
     var states: AsyncStream<Caller.State> {
-        // First, since the state is told only to those who read it already.
+        // Subscribed first: a state reaches only readers that are there already.
         let states = watch.states.subscribe()
         loop.submit { [self] in watch.tell(state, isNews: false) }
         return states

@@ -84,7 +84,7 @@ extension Error where Self == RPCError {
     static var holdByName: RPCError {
         RPCError(
             .invalidArguments,
-            "rpc.hold takes no name: an object is held by reference since this release; update the calling program",
+            "rpc.hold takes no name: it answers with a reference to the object since protocol version 4; update the calling program",
             outcome: .notExecuted)
     }
 

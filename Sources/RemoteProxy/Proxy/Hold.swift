@@ -29,11 +29,11 @@ final class Hold: Sendable {
     }
 }
 
-/// A subject for the one caller that has a hold on it, which lasts for as long as this is there.
+/// A subject for the caller that holds it. The hold lasts for as long as this value.
 struct HeldSubject<Service: Sendable>: WrappingSubject, PassingSubject {
     var next: any Subject<Service>
     private let hold: Hold
-    /// Of the hold, and before it of those that it lies inside. It ends with these, and does not keep them.
+    /// The right of this hold, after those of the holds around it. It does not keep those holds.
     private let rights: [any Right]
 
     init(_ subject: any Subject<Service>, by hold: Hold) {

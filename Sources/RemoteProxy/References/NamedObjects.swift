@@ -80,7 +80,7 @@ final class NamedObjects: @unchecked Sendable {
 
     /// The object of the other end with that handle; nil if the message does not list it.
     func theirs(_ handle: Int64) -> RemoteReference? {
-        // The negative of the least number is none, and a peer may send that.
+        // A peer may send `Int64.min`, which has no negative.
         if handle > 0, case .theirs(let reference)? = object(-handle) { reference } else { nil }
     }
 

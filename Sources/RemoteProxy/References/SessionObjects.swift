@@ -62,12 +62,12 @@ final class SessionObjects: Sendable {
     /// How many objects of the other end this one has.
     var takenCount: Int { state.withLock { $0.taken.count } }
 
-    /// The counts by service. Takes time for each object that is given.
-    var references: SessionReferences {
+    /// By service. Takes time for each object that is given.
+    var referenceCounts: ReferenceCounts {
         let (given, taken) = state.withLock { ($0.given, $0.taken.count) }
         var services: [String: Int] = [:]
         for object in given.values { services[object.object.index.service.name, default: 0] += 1 }
-        return SessionReferences(given: services, taken: taken)
+        return ReferenceCounts(given: services, takenCount: taken)
     }
 
     // MARK: objects of this end

@@ -61,20 +61,36 @@ private struct WoodenCabinet: Cabinet {
         try await library.subscribe(reader)
         do {
             let books = [try await library.open("Emma"), try await library.open("Kim")]
-            #expect(server.references.values.map(\.given) == [["Book": 2]])
-            for (caller, references) in server.references {
-                print(caller.address, references.given)  // tcp://127.0.0.1:51234 ["Book": 9120]
+            #expect(server.referenceCounts.values.map(\.given) == [["Book": 2]])
+            for (caller, counts) in server.referenceCounts {
+                print(caller.address, counts.given)  // tcp://127.0.0.1:51234 ["Book": 9120]
             }
             let counters = server.counters
             #expect(counters.referencesGiven == 2 && counters.referencesTaken == 1)
-            #expect(client.references.given == ["LibraryReader": 1] && client.references.taken == 2)
+            #expect(client.referenceCounts.given == ["LibraryReader": 1] && client.referenceCounts.takenCount == 2)
             withExtendedLifetime(books) {}
         }
         _ = try await library.titles()
-        #expect(server.counters.referencesGiven == 0 && client.references.taken == 0)
+        #expect(server.counters.referencesGiven == 0 && client.referenceCounts.takenCount == 0)
         await client.close(grace: .seconds(2))
-        await until { server.references.isEmpty }
-        #expect(client.references.isEmpty)
+        await until { server.referenceCounts.isEmpty }
+        #expect(client.referenceCounts.isEmpty)
+        await server.stop()
+    }
+
+    @Test func `a caller with too many books is told the limit, which is counted`() async throws {
+        var configuration = RPCServer.Configuration.quiet
+        configuration.limits.maximumReferences = 1
+        let server = RPCServer(configuration)
+        server.export(LibraryProxy(TownLibrary()))
+        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let library = LibraryProxy(client)
+        let book = try await library.open("Emma")
+        let error = await #expect(throws: RPCError.self) { _ = try await library.open("Kim") }
+        #expect(error?.code == .busy && error?.message.contains("maximumReferences") == true)
+        #expect(server.counters.overruns["maximumReferences"] == 1)
+        #expect(try await book.title() == "Emma")
+        await client.close(grace: .seconds(2))
         await server.stop()
     }
 

@@ -110,7 +110,8 @@ private actor CallingActor {
             gone.withLock { $0 += 1 }
         }
         await until { goneWhenDue.withLock { $0 } != nil }
-        #expect((1...8).contains(goneWhenDue.withLock { $0 } ?? 0))
+        // None on a busy machine, where the timer may be due before the first of them has begun.
+        #expect((0...8).contains(goneWhenDue.withLock { $0 } ?? .max))
         await place.end()
     }
 

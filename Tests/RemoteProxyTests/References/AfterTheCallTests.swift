@@ -42,7 +42,7 @@ import Testing
         }
         #expect(try likes("Maurice"))
         #expect(try title(of: parcel) == "Emma")
-        #expect(client.references.taken == 1 && client.references.given == ["Reader": 1])
+        #expect(client.referenceCounts.takenCount == 1 && client.referenceCounts.given == ["Reader": 1])
     }
 
     @Test func `is not concerned by a cancellation of the call`() throws {
@@ -116,7 +116,7 @@ import Testing
         }
         network.shutDown()
         loop.advance(by: .seconds(120))
-        #expect(client.references.isEmpty && census.value == 0)
+        #expect(client.referenceCounts.isEmpty && census.value == 0)
         #expect(loop.failure { try await parcel.volume.title() }?.code == .noSuchObject)
     }
 }

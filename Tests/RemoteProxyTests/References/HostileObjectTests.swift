@@ -168,6 +168,15 @@ import Testing
         #expect(said.contains { $0.contains(#""id":2,"error":{"code":-32001"#) }, "\(said)")
     }
 
+    @Test func `is told only of the methods that an object has as its own service`() {
+        _ = call("Bookshop.open(_:)", #"["Emma"]"#, id: 1)
+        #expect(call("rpc.supports", #"["Volume[#1].title"]"#, id: 2) == [#"{"jsonrpc":"2.0","id":2,"result":true}"#])
+        for (id, name) in ["Reader[#1].title", "Volume[#2].title", "Volume[#1].likes"].enumerated() {
+            let answer = #"{"jsonrpc":"2.0","id":\#(id + 3),"result":false}"#
+            #expect(call("rpc.supports", #"["\#(name)"]"#, id: id + 3) == [answer])
+        }
+    }
+
     @Test func `names an object deep inside other values`() {
         let deep = String(repeating: "[", count: 1_000) + #"{"__jsonrpc_marshaled":1,"handle":5}"#
         let said = call("Bookshop.keep", "[\(deep)\(String(repeating: "]", count: 1_000))]", id: 1, listing: "5")

@@ -23,7 +23,7 @@ import Testing
     /// which posts have come.
     private var isAtRest: Bool {
         network.loop.advance(by: .seconds(2))
-        return client.references.isEmpty && shop.alive.value == 0
+        return client.referenceCounts.isEmpty && shop.alive.value == 0
     }
 
     @Test func `one that is sent twice is there for the second proxy when the first is gone`() throws {

@@ -13,10 +13,9 @@ extension ServiceProxy {
     /// func enter() async throws -> any Room { room }    // in the service that hands it out
     /// ```
     ///
-    /// Another end to which the proxy was given, as an argument or a result, holds the object for as long as it has a proxy for it, at
-    /// most until its session is over. In this process a ``handle()`` holds it until its last copy is gone. A call without either,
-    /// such as one by the name of an export, holds it while it runs. Calls wait for the object within their deadlines; posts are
-    /// kept in order.
+    /// An end that is sent the proxy holds the object while it has a proxy for it, and no longer than its session. In this process a
+    /// ``handle()`` holds it until its last copy is gone. Any other call holds it while it runs, such as one by the name of an
+    /// export. Calls wait for the object within their deadlines; posts are kept in order.
     ///
     /// If the object cannot be made, all waiting calls throw an `RPCError` with the outcome `.notExecuted`. It is the one
     /// that `make` threw, or one with the code `.unavailable` and the thrown error as `underlying`. Kept posts are
