@@ -39,7 +39,7 @@ extension RPCServer {
         public let overruns: [String: Int]
     }
 
-    /// A copy of the counters. Cheap enough to be read every second.
+    /// A copy of the counters. Cheap enough to be read every second; the more sessions there are, the longer it takes.
     public var counters: Counters { driver.counters }
 
     /// The callers that share objects with this server by reference, and how many. To find a leak. Takes time for each session and

@@ -111,7 +111,7 @@ private final class Member: Sendable {
     }
 }
 
-/// A member's place, which is left at the latest when nobody holds it any more.
+/// A member's place. The member leaves the room when the last reference to the place is gone, or before.
 private final class Place: ChatRoom {
     private let member: Member
     private let chat: ChatRooms

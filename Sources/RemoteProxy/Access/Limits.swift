@@ -54,8 +54,8 @@ public struct Limits: Sendable {
     /// message around them does not count. A call with a deeper argument never runs and is answered with `.invalidArguments`.
     /// More than 1,024 counts as 1,024. This library sends 512 levels at most.
     package var maximumDepth = 512
-    /// How many objects one session may have by reference at a time, in either direction. A call that would give it another one
-    /// fails with `.busy`.
+    /// How many objects one session may have by reference at a time, in either direction. A hold counts as one. A call that
+    /// would give it another one fails with `.busy`.
     public var maximumReferences = 10_000
 
     // MARK: how long they may take

@@ -18,8 +18,7 @@ final class ExportedMethod: Sendable {
     let run: @Sendable (IncomingCall) async throws -> Void
 
     init(
-        signature: MethodSignature, service: _ServiceDescription,
-        isAsyncPost: Bool = false,
+        signature: MethodSignature, service: _ServiceDescription, isAsyncPost: Bool = false,
         run: @escaping @Sendable (IncomingCall) async throws -> Void
     ) {
         self.signature = signature

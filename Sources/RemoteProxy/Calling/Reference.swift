@@ -188,7 +188,7 @@ extension Subject {
     /// The instance of a class or an actor at the end of this chain, if calls go to it and nothing else. For an object that another end
     /// has given by reference, its reference. Nil for any other subject.
     var instance: ObjectIdentifier? {
-        if let local = self as? LocalSubject<Service> { return .of(local.object) }
+        if let local = self as? LocalSubject<Service> { return LocalSubject.instance(local.object) }
         return (self as? RemoteSubject<Service>)?.reference.map { ObjectIdentifier($0) }
     }
 

@@ -9,7 +9,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
     let requester: Requester
     /// The service's name.
     let service: String
-    /// Which of several objects of this service at the other end; nil for the unnamed one.
+    /// Which of several objects of this service at the other end; nil for the unnamed one, and for one by reference.
     let object: String?
     /// Keeps the connection up; kept for as long as calls can be made through this subject.
     let owner: (any AnyObject & Sendable)?
@@ -23,7 +23,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 
     init(to reference: RemoteReference, of service: String, through requester: Requester) {
         (self.requester, self.service, self.reference) = (requester, service, reference)
-        (object, owner) = (reference.name, requester.owner)
+        (object, owner) = (nil, requester.owner)
     }
 
     /// Makes a call for a subject around this one. A proxy without such subjects makes the call itself, in the same way.

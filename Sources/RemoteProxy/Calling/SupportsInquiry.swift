@@ -6,7 +6,7 @@ import RPCWire
 
 extension RemoteSubject: SelectiveSubject {
     func has(_ method: MethodSignature) async throws -> Bool {
-        try await requester.supports(method.wireName(on: object))
+        try await requester.supports(method.wireName(on: reference?.name ?? object))
     }
 }
 

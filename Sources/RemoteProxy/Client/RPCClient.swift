@@ -128,6 +128,9 @@ public final class RPCClient: Sendable, CustomReflectable {
     /// A reader that falls 64 changes behind misses the oldest ones.
     public var states: some AsyncSequence<State, Never> & Sendable { reconnector.states.subscribe() }
 
+    /// How many objects the two ends of the session have of each other by reference. None without a session.
+    public var referenceCounts: ReferenceCounts { requester.link?.referenceCounts ?? .none }
+
     /// Closes the client without waiting. Every pending call ends at once with the code `.closed`. Later calls throw the same,
     /// and later posts are dropped.
     ///
@@ -138,9 +141,6 @@ public final class RPCClient: Sendable, CustomReflectable {
     public func close() {
         reconnector.close(because: .closed(outcome: .notExecuted))
     }
-
-    /// How many objects the two ends of the session have of each other by reference. None without a session.
-    public var referenceCounts: ReferenceCounts { requester.link?.referenceCounts ?? .none }
 
     /// Closes the client as ``close()`` does, and returns when its pending posts are delivered and its connection has ended,
     /// or when the grace time is over.

@@ -12,8 +12,7 @@ extension ServiceProxy {
     public func with(timeout: Duration) -> Self { with(timeout: timeout, clock: EventLoop.shared) }
 
     package func with(timeout: Duration, clock: any Loop) -> Self {
-        Self(
-            subject: TimeLimitedSubject(next: proxySubject, timeout: timeout, clock: clock))
+        Self(subject: TimeLimitedSubject(next: proxySubject, timeout: timeout, clock: clock))
     }
 }
 

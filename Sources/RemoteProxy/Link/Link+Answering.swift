@@ -63,9 +63,7 @@ extension Link {
         _ request: Request, to handle: Int64, _ name: WireName, naming named: NamedObjects?, in batch: BatchReply?
     ) {
         // A name as StreamJsonRpc makes it has no service.
-        guard let object = objects.object(handle),
-            name.service.isEmpty || object.index.service.name.isEqual(name.service)
-        else {
+        guard let object = name.service.isEmpty ? objects.object(handle) : object(name) else {
             let service = String(decoding: name.service, as: UTF8.self)
             return answer(request.id, with: ErrorObject(.noSuchObject(service, handle)), in: batch)
         }

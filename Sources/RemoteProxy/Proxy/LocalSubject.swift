@@ -3,6 +3,11 @@
 struct LocalSubject<Service: Sendable>: EndSubject {
     let object: Service
 
+    /// Identifies the object if it is an instance of a class or an actor; nil for any other value.
+    static func instance(_ object: Service) -> ObjectIdentifier? {
+        type(of: object as Any) is AnyClass ? ObjectIdentifier(object as AnyObject) : nil
+    }
+
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

@@ -68,13 +68,6 @@ class Exported<Service: Sendable>: ExportedObject, @unchecked Sendable {
     }
 }
 
-extension ObjectIdentifier? {
-    /// An instance of a class or an actor; nil for any other value.
-    static func of(_ object: some Sendable) -> ObjectIdentifier? {
-        type(of: object as Any) is AnyClass ? ObjectIdentifier(object as AnyObject) : nil
-    }
-}
-
 /// An exported object with a name or with layers.
 ///
 /// `@unchecked Sendable`: as its superclass.

@@ -35,7 +35,7 @@ final class OwnObjects: Sendable {
     /// An object without a proxy as another end knows it: an instance of a class or an actor always under the same handle, anything
     /// else under a new one each time.
     func object<Service: Sendable>(of object: Service, _ index: ServiceIndex) -> ExportedObject {
-        self.object(of: .of(object), isWeak: false, index) { Exported(object, index, number: $0) }
+        self.object(of: LocalSubject.instance(object), isWeak: false, index) { Exported(object, index, number: $0) }
     }
 
     /// The same for the object behind a proxy.

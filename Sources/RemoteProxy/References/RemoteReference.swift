@@ -15,7 +15,7 @@ final class RemoteReference: Sendable {
     deinit { session.forget(self) }
 
     /// For a hold: the session that its calls are bound to, or one that is over if the hold has ended.
-    var sessionOfHold: SessionObjects { session.hasForgotten(self) ? .ended : session }
+    var sessionOfHold: SessionObjects { session.hasForgotten(self) ? .ofEndedHold : session }
 
     /// The name of the object in calls.
     var name: String { Self.name(handle) }

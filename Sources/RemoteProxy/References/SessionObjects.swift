@@ -232,14 +232,18 @@ final class SessionObjects: Sendable {
     }
 
     /// Why a call to one of these objects is not made when their session is over.
-    var whyGone: CallFailure { self === Self.ended ? .holdEnded : .objectGone }
+    var whyGone: CallFailure { self === Self.ofEndedHold ? .holdEnded : .objectGone }
 
-    /// Of a session that is over, and has never had any. A call under a hold that has ended goes there.
-    static let ended: SessionObjects = {
+    /// Of a session that is over, and has never had any.
+    static let ended = makeEnded()
+    /// A call under a hold that has ended goes there.
+    static let ofEndedHold = makeEnded()
+
+    private static func makeEnded() -> SessionObjects {
         let objects = SessionObjects(most: 0, isListed: true) {}
         objects.end()
         return objects
-    }()
+    }
 }
 
 extension SessionObjects.State {

@@ -1,4 +1,4 @@
-// The chat that rpc-server hosts: who is in a room, what the members hear, and when they are out of it.
+// The chat that rpc-server hosts: who is in a room, what each member hears, and how a member leaves.
 
 import Protocols
 import RPCSockets

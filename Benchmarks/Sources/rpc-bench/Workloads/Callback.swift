@@ -96,7 +96,7 @@ private struct BothWays {
         return figures
     }
 
-    /// Whoever has posted has also asked how many letters came, so the last of them are there or lost.
+    /// The sender asks for the number of letters after its last post. So each letter has arrived by then, or is lost.
     private func posts(to box: any LetterBox, by post: () async throws -> Int) async throws -> Figures {
         let before = try await box.count()
         let window = Window(server: site.server)

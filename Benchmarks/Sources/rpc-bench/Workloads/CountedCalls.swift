@@ -83,6 +83,7 @@ enum CountedCalls {
             try await posts(640)
             try await count(name, 6_400, posts)
         }
+        // The first time finds what the runtime finds once.
         for name in ["start", "reference_given"] {
             try await count(name, 1_000) { calls in
                 let boxes = try await desk.boxes(calls)

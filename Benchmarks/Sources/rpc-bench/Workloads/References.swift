@@ -18,7 +18,7 @@ protocol Thing: Sendable {
 protocol Store: Sendable {
     /// So many new things. Only the caller keeps them.
     func things(_ count: Int) async throws -> [any Thing]
-    /// How many things there are, because somebody keeps them.
+    /// How many things are alive.
     func count() async throws -> Int
 }
 

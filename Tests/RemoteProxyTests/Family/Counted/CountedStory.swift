@@ -185,7 +185,7 @@ private final class HeldHandle: Sendable {
     deinit { book.handle(-1) }
 }
 
-/// What somebody sees through one handle or reference: it stays the same for as long as that is there.
+/// The child that one handle or reference leads to. It must not change while that handle or reference exists.
 private final class Sightings: Sendable {
     private let book: CountedBook
     private let seen = Lock<Int?>(nil)
