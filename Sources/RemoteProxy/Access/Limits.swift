@@ -55,7 +55,7 @@ public struct Limits: Sendable {
     /// More than 1,024 counts as 1,024. This library sends 512 levels at most.
     package var maximumDepth = 512
     /// How many objects one session may have by reference at a time, in either direction. A hold counts as one. A call that
-    /// would give it another one fails with `.busy`.
+    /// would give it another one fails with `.busy`. Objects in messages that wait for a connection count when these are sent.
     public var maximumReferences = 10_000
 
     // MARK: how long they may take

@@ -109,6 +109,22 @@ import Testing
         #expect(try likes("Maurice"), "its session goes on")
     }
 
+    @Test func `counts against the limit when its call is sent, and not while that waits`() throws {
+        var configuration = RPCClient.Configuration()
+        configuration.maximumReferences = 2
+        let client = network.client(configuration)
+        let remote = BookshopProxy(client)
+        network.isServing = false
+        for _ in 0..<3 { remote.note(Parcel(for: KeenReader(census))) }
+        loop.advance(by: .milliseconds(10))
+        network.isServing = true
+        loop.advance(by: .seconds(5))
+        #expect(client.referenceCounts.given == ["Reader": 3])
+        let error = loop.failure { [census] in try await remote.keep(Parcel(for: KeenReader(census))) }
+        #expect(error?.code == .busy && error?.outcome == .notExecuted)
+        #expect(census.value == 3)
+    }
+
     @Test func `is let go of with a server that stops`() throws {
         let parcel = try loop.complete { [remote, census] in
             try await remote.keep(Parcel(for: KeenReader(census)))
