@@ -66,6 +66,19 @@ import Testing
         }
     }
 
+    @Test func `a socket file is private also under umask 0`() async {
+        await #expect(processExitsWith: .success) {
+            try await withLoop { loop in
+                umask(0)
+                let path = temporaryPath("open")
+                let server = try await EchoServer(on: loop, endpoint: .unix(path: path))
+                var status = stat()
+                try #require(lstat(path, &status) == 0 && status.st_mode & 0o777 == 0o600)
+                server.close()
+            }
+        }
+    }
+
     @Test func `a socket file that a dead server left is replaced`() async throws {
         try await withLoop { loop in
             let path = temporaryPath("stale")

@@ -30,7 +30,8 @@ final class Epoll {
         let wakeUp = FileDescriptor(
             try SystemCall.make("eventfd") { eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK)) })
         // Edge-triggered: every write is one event, and the counter need not be read back.
-        var event = epoll_event(events: EPOLLIN.rawValue | EPOLLET.rawValue, data: .init(u64: Self.wakeUpTag))
+        var event = epoll_event(
+            events: Readiness.reading.rawValue | system_edge_triggered, data: .init(u64: Self.wakeUpTag))
         try SystemCall.make("epoll_ctl") { epoll_ctl(list.number, EPOLL_CTL_ADD, wakeUp.number, &event) }
         (self.list, self.wakeUp) = (list, wakeUp)
         wakeUpNumber.store(wakeUp.number, ordering: .relaxed)
@@ -101,12 +102,16 @@ final class Epoll {
     }
 }
 
-/// Events of a descriptor, in the system's bits: those to wait for, or those that have occurred.
+/// Events of a descriptor: those to wait for, or those that have occurred. The bits are those that `poll` and `epoll` have
+/// everywhere, so that neither needs a conversion.
 struct Readiness: OptionSet {
     let rawValue: UInt32
 
-    static var reading: Readiness { Readiness(rawValue: EPOLLIN.rawValue) }
-    static var writing: Readiness { Readiness(rawValue: EPOLLOUT.rawValue) }
-    /// Whether the connection is broken, or over in both directions. Reported even if neither reading nor writing is watched.
-    var isHungUp: Bool { rawValue & (EPOLLHUP.rawValue | EPOLLERR.rawValue) != 0 }
+    static var reading: Readiness { Readiness(rawValue: 1) }
+    static var writing: Readiness { Readiness(rawValue: 4) }
+    /// The connection is broken, or over in both directions. Reported even if neither reading nor writing is watched. The system
+    /// sets one bit of these or both.
+    static var hungUp: Readiness { Readiness(rawValue: 8 | 16) }
+
+    var isHungUp: Bool { !isDisjoint(with: .hungUp) }
 }

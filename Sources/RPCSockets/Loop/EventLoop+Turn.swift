@@ -20,7 +20,7 @@ extension EventLoop {
     /// Runs turns until nothing is left to do, or until this thread has lost the loop.
     func runTurns() {
         if state.hosting.hasThread { state.hosting.lostThread(at: MonotonicClock.now) }
-        state.spin.isPossible = SystemThread.processors > 1
+        state.spin.isPossible = SystemThread.maySpin
         repeat {
             guard turn() else { return threadReturned() }
         } while !isDone()

@@ -80,7 +80,7 @@ package final class Resolver: Sendable {
     static func askSystem(_ host: String, _ port: UInt16) -> Answer {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICSERV
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = system_stream
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         guard code == 0 else {

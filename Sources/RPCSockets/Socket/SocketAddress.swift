@@ -41,7 +41,7 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     init?(numericHost host: String, port: UInt16) {
         var hints = addrinfo()
         hints.ai_flags = AI_NUMERICHOST | AI_NUMERICSERV
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        hints.ai_socktype = system_stream
         var list: UnsafeMutablePointer<addrinfo>?
         guard getaddrinfo(host, String(port), &hints, &list) == 0, let found = list else { return nil }
         defer { freeaddrinfo(list) }

@@ -10,7 +10,8 @@ struct UnixSocketFile {
     private let device: dev_t
     private let inode: ino_t
 
-    /// Binds the socket to the path. Only the user of this process may connect.
+    /// Binds the socket to the path. Only the user of this process may connect, whatever the umask is: until the socket listens,
+    /// the system refuses everyone. A umask of this process' own would change the files that other threads make meanwhile.
     static func bind(_ socket: Socket, _ address: SocketAddress, _ path: String) throws(SystemError) -> UnixSocketFile {
         if let old = status(path) {
             switch old.st_mode & mode_t(S_IFMT) {
@@ -21,12 +22,16 @@ struct UnixSocketFile {
             guard try isDead(address) else { throw SystemError("bind", code: EADDRINUSE) }
             unlink(path)
         }
-        // Linux gives the file the rights of the socket, so there is no moment at which other users may connect. A umask would
-        // also change the files that other threads make meanwhile.
-        _ = fchmod(socket.descriptor, UnixSocketFile.rights)
         try SystemCall.make("bind") { address.withPointer { CSystem.bind(socket.descriptor, $0, $1) } }
         guard let new = status(path) else { throw SystemError("lstat") }
-        return UnixSocketFile(path: path, device: new.st_dev, inode: new.st_ino)
+        let file = UnixSocketFile(path: path, device: new.st_dev, inode: new.st_ino)
+        do throws(SystemError) {
+            try SystemCall.make("chmod") { chmod(path, UnixSocketFile.rights) }
+        } catch {
+            file.remove()
+            throw error
+        }
+        return file
     }
 
     /// Removes the file if it is still the one that was made: another server may have replaced it by its own.

@@ -41,7 +41,7 @@ final class FileDescriptor: Sendable {
 
     /// Returns when the written bytes would survive a loss of power.
     func synchronize() throws(SystemError) {
-        try SystemCall.make("fsync") { fsync(number) }
+        try SystemCall.make("fsync") { system_synchronize(number) }
     }
 
     /// The kind and the access rights of the open file. The path may lead to another file by now.

@@ -7,8 +7,8 @@ package enum SystemThread {
     /// A number that no other living thread has. It is the address of a structure: never 0, and a multiple of eight.
     package static var current: UInt { system_thread() }
 
-    /// How many processors the calling thread may run on.
-    static var processors: Int { Int(system_processors()) }
+    /// Whether a thread may spin for a moment before it sleeps.
+    static var maySpin: Bool { system_may_spin() != 0 }
 
     /// The signals that each new thread lets through, one bit for each. Needed because threads inherit what is blocked, and
     /// those of Swift's own pool block everything.
@@ -45,7 +45,7 @@ package enum SystemThread {
         }
 
         func run() {
-            pthread_setname_np(pthread_self(), name)
+            system_name_thread(name)
             SystemThread.hearSignals()
             body()
         }
