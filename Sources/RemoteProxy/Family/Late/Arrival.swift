@@ -149,14 +149,13 @@ struct Arrival {
         return true
     }
 
-    /// Returns the calls and posts to run next. Nil if none wait: from then on they run at once.
+    /// Returns the calls and posts to run next. If no posts wait, calls and posts run at once from then on.
     mutating func nextRound(at now: @autoclosure () -> Instant) -> Round? {
         guard stage == .settling else { return nil }
         let round = Round(posts: posts, calls: line.takeAll())
         posts = []
-        if !round.posts.isEmpty || !round.calls.isEmpty { return round }
-        (stage, unusedSince) = (.settled, now())
-        return nil
+        if round.posts.isEmpty { (stage, unusedSince) = (.settled, now()) }
+        return round
     }
 
     /// Notes that the scheduled time has come to see whether the object is still unused.

@@ -261,12 +261,16 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
         return error
     }
 
-    private func letThrough() {
-        while let round = feed({ $0.nextRound(at: now) }) {
-            guard round.posts.isEmpty else { return deliver(round) }
-            end(round)
-        }
+    /// Runs the next round.
+    /// - Parameter calls: those of the round before. They go on after the next round is known. Otherwise a post that they make
+    ///   next could be kept, although nothing waits any more.
+    private func letThrough(_ calls: [WaitingTask<Arrival.Turn>] = []) {
+        let round = feed { $0.nextRound(at: now) }
+        end(calls)
+        guard let round else { return }
+        guard round.posts.isEmpty else { return deliver(round) }
         if kind.keepingAlive == nil { isSettled.store(true, ordering: .releasing) }
+        end(round.calls)
     }
 
     /// Delivers a round in a task: only a task can switch to the actor of a post.
@@ -276,13 +280,12 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
                 await post.deliver()
                 leave()
             }
-            end(round)
-            letThrough()
+            letThrough(round.calls)
         }
     }
 
-    private func end(_ round: Arrival.Round) {
-        for call in round.calls { _ = call.end(with: .success(())) }
+    private func end(_ calls: [WaitingTask<Arrival.Turn>]) {
+        for call in calls { _ = call.end(with: .success(())) }
     }
 
     private func detached(_ work: @escaping @Sendable () async -> Void) {

@@ -74,10 +74,12 @@ private final class Machine {
         }
     }
 
-    /// How many posts and calls go next; the step when there are none.
+    /// How many posts and calls go next. Without posts the object is settled from then on; then also the step.
     func round(at time: Int64 = 0) -> String {
         let round = arrival.nextRound(at: second(time))
-        return round.map { "\($0.posts.count) posts, \($0.calls.count) calls" } ?? "settled \(step(at: time))"
+        guard let round else { return "nothing" }
+        guard round.posts.isEmpty else { return "\(round.posts.count) posts, \(round.calls.count) calls" }
+        return "\(round.calls.count) calls, settled \(step(at: time))"
     }
 }
 
@@ -109,8 +111,7 @@ private final class Machine {
         #expect(machine.call() == "waits make")
         #expect(machine.arrive())
         #expect(machine.call() == "waits ")
-        #expect(machine.round() == "0 posts, 2 calls")
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "2 calls, settled ")
         #expect(machine.call() == "goes")
     }
 
@@ -118,7 +119,7 @@ private final class Machine {
         let machine = Machine(isMade: false)
         #expect(machine.arrive())
         #expect(!machine.arrive())
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "0 calls, settled ")
         #expect(!machine.arrive())
         #expect(machine.isThere)
     }
@@ -133,7 +134,7 @@ private final class Machine {
         #expect(machine.users == 3)
         #expect(machine.call() == "waits make")
         #expect(machine.arrive())
-        #expect(machine.round() == "0 posts, 1 calls")
+        #expect(machine.round() == "1 calls, settled ")
     }
 
     @Test func `calls and posts that waited go first, in rounds, and later ones wait for the next`() {
@@ -144,16 +145,16 @@ private final class Machine {
         #expect(machine.post() == "kept ")
         #expect(machine.round() == "2 posts, 2 calls")
         #expect(machine.call() == "waits ")
-        #expect(machine.round() == "0 posts, 1 calls")
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "1 calls, settled ")
         #expect(machine.call() == "goes")
-        #expect(machine.post() == "goes")
+        #expect(machine.post() == "goes", "what the calls of the last round do next is not kept")
+        #expect(machine.round() == "nothing")
     }
 
     @Test func `an object that is kept for ever is not watched`() {
         let machine = Machine()
         #expect(machine.arrive())
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "0 calls, settled ")
         #expect(machine.call() == "goes")
         #expect(machine.leave(at: 1).isEmpty)
         #expect(machine.look(at: 100).isEmpty)
@@ -163,7 +164,7 @@ private final class Machine {
     @Test func `an unused object is let go after its time, counted from the last that left`() {
         let machine = Machine(keepingAlive: .seconds(10))
         #expect(machine.arrive())
-        #expect(machine.round() == "settled look at 10")
+        #expect(machine.round() == "0 calls, settled look at 10")
         #expect(machine.call() == "goes")
         #expect(machine.post() == "goes")
         #expect(machine.leave(at: 3).isEmpty)
@@ -179,8 +180,7 @@ private final class Machine {
         let machine = Machine(keepingAlive: .seconds(10))
         _ = machine.call()
         #expect(machine.arrive())
-        #expect(machine.round() == "0 posts, 1 calls")
-        #expect(machine.round(at: 1) == "settled ")
+        #expect(machine.round(at: 1) == "1 calls, settled ")
         #expect(machine.look(at: 20).isEmpty)
         #expect(machine.leave(at: 21) == "look at 31")
         #expect(machine.look(at: 31) == "let go")
@@ -196,7 +196,7 @@ private final class Machine {
             #expect(machine.join() == "make")
             #expect(machine.join().isEmpty)
             #expect(machine.arrive())
-            #expect(machine.round() == "settled ")
+            #expect(machine.round() == "0 calls, settled ")
             #expect(machine.join().isEmpty)
             #expect(machine.leave().isEmpty)
             #expect(machine.leave().isEmpty)
@@ -210,14 +210,14 @@ private final class Machine {
         #expect(machine.join() == "make")
         #expect(machine.leave().isEmpty)
         #expect(machine.arrive())
-        #expect(machine.round() == "settled let go")
+        #expect(machine.round() == "0 calls, settled let go")
     }
 
     @Test func `a call that comes while the last object is being let go waits for a new one`() {
         let machine = counted
         #expect(machine.join() == "make")
         #expect(machine.arrive())
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "0 calls, settled ")
         #expect(machine.leave() == "let go")
         #expect(machine.call() == "waits ")
         #expect(machine.gone() == "make")
@@ -227,7 +227,7 @@ private final class Machine {
         let machine = counted
         #expect(machine.join() == "make")
         #expect(machine.arrive())
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "0 calls, settled ")
         #expect(machine.leave() == "let go")
         #expect(machine.join().isEmpty)
         #expect(machine.leave().isEmpty)
@@ -241,7 +241,7 @@ private final class Machine {
         #expect(machine.leave().isEmpty)
         #expect(machine.join() == "make")
         #expect(machine.arrive())
-        #expect(machine.round() == "settled ")
+        #expect(machine.round() == "0 calls, settled ")
         #expect(machine.leave().isEmpty)
         #expect(machine.leave() == "let go")
     }
