@@ -5,6 +5,7 @@
 
 #include "CSystem/Cancellation.h"
 #include "CSystem/Files.h"
+#include "CSystem/Kqueue.h"
 #include "CSystem/Signals.h"
 #include "CSystem/Sockets.h"
 #include "CSystem/Tasks.h"

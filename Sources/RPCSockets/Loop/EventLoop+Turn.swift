@@ -118,7 +118,7 @@ extension EventLoop {
     private func sleep(isNoted: Bool) {
         let start = MonotonicClock.now
         let time = timeToSleep(from: start)
-        let count = epoll.wait(nanoseconds: time)
+        let count = poller.wait(nanoseconds: time)
         // Any known time is from before the sleep.
         state.time = nil
         if isNoted, time != 0 {
@@ -158,7 +158,7 @@ extension EventLoop {
         if !all, let handler = state.lastRead {
             if handler.readOnce() { return true }
         } else {
-            let count = epoll.wait(nanoseconds: 0)
+            let count = poller.wait(nanoseconds: 0)
             deliverReady(count)
             if count > 0 { return true }
         }
@@ -178,7 +178,7 @@ extension EventLoop {
     private func deliverReady(_ count: Int) {
         defer { if count > 1 { state.lastRead = nil } }
         for index in 0..<count {
-            let (tag, readiness) = epoll.event(index)
+            let (tag, readiness) = poller.event(index)
             state.registrations[tag]?.ready(readiness)
             state.time = nil
         }

@@ -4,7 +4,7 @@
 package import RPCWire
 import Synchronization
 
-/// `@unchecked Sendable`: only `epoll` needs it. Any thread may wake it; everything else of it is called on the loop.
+/// `@unchecked Sendable`: only `poller` needs it. Any thread may wake it; everything else of it is called on the loop.
 package final class EventLoop: Loop, @unchecked Sendable {
     /// The state that only the loop's thread touches.
     struct State: ~Copyable {
@@ -28,7 +28,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     package static let shared = EventLoop(lateName: "rpc-loop", monitor: HandoffMonitor(maximumBlockedThreads: 64))
 
     package let name: String
-    let epoll = Epoll()
+    let poller = SystemPoller()
     let mailbox = Mailbox()
     let ownership = LoopOwnership()
     /// Lets another thread take the loop when foreign code blocks its thread. Nil for a loop that is never lent.
@@ -48,7 +48,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
         name: String, monitor: HandoffMonitor? = nil, hosting: PoolCallerPolicy = PoolCallerPolicy()
     ) throws(SystemError) {
         self.init(lateName: name, monitor: monitor, hosting: hosting)
-        try epoll.open()
+        try poller.open()
     }
 
     /// Makes a loop even if the process has no free descriptors. Until there are some, watching a descriptor throws.
@@ -102,7 +102,7 @@ package final class EventLoop: Loop, @unchecked Sendable {
     private func post(_ item: LoopItem, due: Instant?) {
         switch mailbox.post(item, due: due) {
         case .nothing: break
-        case .wake: epoll.wake()
+        case .wake: poller.wake()
         case .start: startThread()
         }
     }
@@ -125,7 +125,7 @@ extension EventLoop {
     ) throws(SystemError) -> Registration {
         let registration = state.registrations.insert(handler, descriptor: descriptor)
         do throws(SystemError) {
-            try epoll.add(descriptor, interest, tag: registration.tag)
+            try poller.add(descriptor, interest, tag: registration.tag)
         } catch {
             state.registrations.remove(registration)
             throw error
@@ -135,13 +135,13 @@ extension EventLoop {
     }
 
     func change(_ registration: Registration, _ interest: Readiness) throws(SystemError) {
-        try epoll.change(registration.descriptor, interest, tag: registration.tag)
+        try poller.change(registration.descriptor, interest, tag: registration.tag)
     }
 
     /// Must be called before the descriptor is closed.
     func deregister(_ registration: Registration) {
         guard state.registrations[registration.tag] != nil else { return }
-        epoll.remove(registration.descriptor)
+        poller.remove(registration.descriptor)
         state.registrations.remove(registration)
     }
 }
