@@ -34,6 +34,7 @@ let cSettingsForRuntime: [CSetting] =
 
 let package = Package(
     name: "RemoteProxy",
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "RemoteProxy", targets: ["RemoteProxy"]),
         .library(name: "RPCServer", targets: ["RPCServer"]),

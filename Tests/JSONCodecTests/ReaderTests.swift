@@ -140,6 +140,19 @@ import Testing
         #expect(refusal(of: nested(1025), depth: .max)?.reason == .tooDeep(limit: 1024))
     }
 
+    @Test func `objects and arrays are told apart at every depth`() {
+        /// Every third level is an object, or every level but the third. The wrong bracket closes one of them.
+        func nested(_ isThird: Bool, wrong: Int? = nil) -> String {
+            let isObject = (0..<200).map { ($0 % 3 == 0) == isThird }
+            let closing = isObject.enumerated().map { level, isObject in isObject == (level != wrong) ? "}" : "]" }
+            return isObject.map { $0 ? #"{"a":"# : "[" }.joined() + "1" + closing.reversed().joined()
+        }
+        #expect(refusal(of: Array("[\(nested(true)),\(nested(false))]".utf8)) == nil)
+        for level in 0..<200 {
+            #expect(refusal(of: Array("[\(nested(true)),\(nested(false, wrong: level))]".utf8)) != nil)
+        }
+    }
+
     @Test func `a number is limited to 1,024 characters`() {
         #expect(refusal(of: Array(repeating: UInt8(ascii: "1"), count: 1024)) == nil)
         #expect(refusal(of: Array(repeating: UInt8(ascii: "1"), count: 1025))?.reason == .numberTooLong(limit: 1024))

@@ -45,7 +45,7 @@ struct KnownName {
     let count: Int
     let mark: UInt32
     /// The text, with zeros behind its end.
-    private let text: InlineArray<3, UInt64>
+    private let text: (UInt64, UInt64, UInt64)
     /// The last eight bytes of the text; all of a shorter text. `last` is where they begin.
     private let end: UInt64
     private let last: Int
@@ -55,7 +55,7 @@ struct KnownName {
         bits = Self.bits(of: name)
         count = written.count <= Self.longest && MemoryLayout<String>.size == 16 ? written.count : 0
         self.mark = mark
-        text = InlineArray { Self.eight(written, from: $0 * 8) }
+        text = (Self.eight(written, from: 0), Self.eight(written, from: 8), Self.eight(written, from: 16))
         last = max(0, written.count - 8)
         end = Self.eight(written, from: last)
         mask = written.count >= 8 ? .max : (1 << UInt64(written.count * 8)) - 1
@@ -79,18 +79,18 @@ struct KnownName {
     /// Whether the name is at this offset of the text, in quotes and with a colon behind it.
     @inline(__always)
     func stands(at offset: Int, in reader: JSONReader) -> Bool {
-        guard offset &+ last &+ 8 <= reader.count, EightBytes(reader.base, at: offset).word & mask == text[0],
+        guard offset &+ last &+ 8 <= reader.count, EightBytes(reader.base, at: offset).word & mask == text.0,
             EightBytes(reader.base, at: offset &+ last).word & mask == end
         else { return false }
-        return count <= 16 || EightBytes(reader.base, at: offset &+ 8).word == text[1]
+        return count <= 16 || EightBytes(reader.base, at: offset &+ 8).word == text.1
     }
 
     /// Writes the text to a place with room for the longest one.
     @inline(__always)
     func write(to target: UnsafeMutablePointer<UInt8>) {
         let room = UnsafeMutableRawPointer(target)
-        room.storeBytes(of: text[0].littleEndian, as: UInt64.self)
-        room.storeBytes(of: text[1].littleEndian, toByteOffset: 8, as: UInt64.self)
-        room.storeBytes(of: text[2].littleEndian, toByteOffset: 16, as: UInt64.self)
+        room.storeBytes(of: text.0.littleEndian, as: UInt64.self)
+        room.storeBytes(of: text.1.littleEndian, toByteOffset: 8, as: UInt64.self)
+        room.storeBytes(of: text.2.littleEndian, toByteOffset: 16, as: UInt64.self)
     }
 }

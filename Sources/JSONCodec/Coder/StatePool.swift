@@ -6,13 +6,21 @@ import Synchronization
 /// Lends pieces of memory, each to one user at a time.
 ///
 /// A class, because access to a global variable of a value type would be checked at each use.
-final class StatePool<State>: Sendable {
+///
+/// `@unchecked Sendable`: the pointer never changes, and leads to atomic words only.
+final class StatePool<State>: @unchecked Sendable {
     private static var wordsPerCacheLine: Int { 8 }
 
     /// Addresses of free pieces, about one slot for each thread. Each slot has a cache line of its own.
-    private let slots = InlineArray<64, Atomic<UInt>> { _ in Atomic(0) }
+    private let slots: UnsafeMutablePointer<Atomic<UInt>>
     /// Addresses of free pieces that found their slot taken.
     private let overflow = SpinLock<[UInt]>([])
+
+    init() {
+        let words = 8 * Self.wordsPerCacheLine
+        slots = .allocate(capacity: words)
+        for word in 0..<words { (slots + word).initialize(to: Atomic(0)) }
+    }
 
     /// Takes a piece. Also returns its slot, for giving it back: the thread's stack may reach another slot's range meanwhile.
     @inline(__always)

@@ -228,6 +228,6 @@ extension JSONNumber {
     }
 }
 
-private let powersOfTen: InlineArray<9, UInt64> = [
+private let powersOfTen: [UInt64] = [
     1, 10, 100, 1000, 10_000, 100_000, 1_000_000, 10_000_000, 100_000_000,
 ]

@@ -167,22 +167,23 @@ struct NoContainerObserver: ContainerObserver {
     @inline(__always) func closed(at offset: Int) {}
 }
 
-/// Knows which of the open containers are objects: one bit for each level.
+/// Knows which of the open containers are objects.
 private struct OpenContainers {
-    private static let near = 17 * 64
-    private var bits = InlineArray<17, UInt64>(repeating: 0)
-    /// The levels beyond the usual limit, which only flawed values have.
+    private static let near = UInt64.bitWidth
+    /// One bit for each of the first levels.
+    private var bits: UInt64 = 0
+    /// The levels beyond those, which few values have.
     private var deep: [Bool] = []
 
     subscript(level: Int) -> Bool {
         @inline(__always) get {
             guard level < Self.near else { return deep[level &- Self.near] }
-            return bits[level &>> 6] &>> UInt64(level & 63) & 1 == 1
+            return bits &>> UInt64(level) & 1 == 1
         }
         @inline(__always) set {
             guard level < Self.near else { return setDeep(level &- Self.near, newValue) }
-            let mask: UInt64 = 1 &<< UInt64(level & 63)
-            if newValue { bits[level &>> 6] |= mask } else { bits[level &>> 6] &= ~mask }
+            let mask: UInt64 = 1 &<< UInt64(level)
+            if newValue { bits |= mask } else { bits &= ~mask }
         }
     }
 

@@ -13,6 +13,10 @@ struct JSONText {
     func string(in base: UnsafePointer<UInt8>) -> String {
         let raw = UnsafeBufferPointer(start: base + start, count: end &- start)
         guard hasEscapes, let start = raw.baseAddress else {
+            guard #available(macOS 26, iOS 26, tvOS 26, watchOS 26, visionOS 26, *) else {
+                // Checks the bytes once more, which the function below does not.
+                return String(decoding: raw, as: UTF8.self)
+            }
             // Safe: the scan has checked the bytes, or an earlier one has (`JSONReader.isKnownUTF8`).
             return String(copying: UTF8Span(unchecked: raw.span, isKnownASCII: isASCII))
         }

@@ -12,7 +12,7 @@ package final class LoopTally: Sendable {
     private static let floodLimits: [Limit] = [
         .maximumRequestsInFlight, .maximumRequestsInAll, .maximumBytesInFlight, .maximumBytesInAll, .maximumWait,
     ]
-    private let refused = InlineArray<5, Atomic<Int>> { _ in Atomic(0) }
+    private let refused = floodLimits.map { _ in Count() }
     /// How many requests the loop may run without regard to the other loops.
     let share: Int
 
@@ -30,16 +30,21 @@ package final class LoopTally: Sendable {
     /// Counts a request that was refused for a limit.
     package func wasBusy(_ limit: Limit) {
         guard let index = Self.floodLimits.firstIndex(of: limit) else { return }
-        add(1, to: refused[index])
+        add(1, to: refused[index].number)
     }
 
     /// How often each of these limits was overrun here.
     var overruns: [(limit: Limit, number: Int)] {
-        Self.floodLimits.indices.map { (Self.floodLimits[$0], refused[$0].load(ordering: .relaxed)) }
+        Self.floodLimits.indices.map { (Self.floodLimits[$0], refused[$0].number.load(ordering: .relaxed)) }
     }
 
     @inline(__always)
     private func add(_ number: Int, to counter: borrowing Atomic<Int>) {
         counter.store(counter.load(ordering: .relaxed) &+ number, ordering: .relaxed)
+    }
+
+    /// An array can hold references to counts, but no atomic values.
+    private final class Count: Sendable {
+        let number = Atomic(0)
     }
 }
