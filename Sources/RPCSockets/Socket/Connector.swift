@@ -1,5 +1,6 @@
-// Makes a connected channel from an endpoint. Looks the name up, and tries its addresses one after the other, each with its
-// share of the time. The result is the first connection, or the reasons why no address could be reached.
+// Makes a connected channel from an endpoint. Looks the name up, and tries its addresses as RFC 8305 says ("Happy Eyeballs"):
+// IPv6 and IPv4 in turn, the next one when an attempt fails or has taken a quarter of a second. The result is the first
+// connection, or the reasons why no address could be reached.
 
 import CSystem
 import RPCWire
@@ -10,20 +11,30 @@ package final class Connector: Sendable {
 
     private let endpoint: SocketEndpoint
     private let loop: EventLoop
+    private let resolver: Resolver
     private let limits: OutputLimits
     private let deadline: Instant
     private let timeout: Duration
+    /// How long an attempt is alone before the next one begins beside it.
+    private static let headStart = Duration.milliseconds(250)
 
     private let bound: LoopBound<State>
 
     private struct State {
         /// Nil once it has been called.
         var completion: Completion?
-        /// Nil while the name is looked up.
+        /// The addresses that have not been tried. Nil while the name is looked up.
         var addresses: ArraySlice<SocketAddress>?
         var failures: [String] = []
-        var attempt: Attempt?
+        /// The attempts under way, each with its registration.
+        var attempts: [(attempt: Attempt, registration: Registration)] = []
+        /// Begins the next attempt.
+        var next: (any LoopTimer)?
         var timer: (any LoopTimer)?
+        /// Whether an address of IPv4 that is written in numbers was out of reach.
+        var isLiteralUnreachable = false
+        /// Whether the system was asked for other addresses because of that.
+        var hasAskedAgain = false
     }
 
     private var state: State {
@@ -31,11 +42,18 @@ package final class Connector: Sendable {
         _modify { yield &bound.value }
     }
 
-    /// The socket that is connecting now.
-    private struct Attempt {
+    /// A socket that is connecting.
+    private final class Attempt: Selectable {
+        private let connector: Connector
         let socket: Socket
         let address: SocketAddress
-        let registration: Registration
+
+        init(of connector: Connector, _ socket: Socket, _ address: SocketAddress) {
+            (self.connector, self.socket, self.address) = (connector, socket, address)
+        }
+
+        func ready(_: Readiness) { connector.decided(self) }
+        func loopWillEnd() { connector.fail("connecting was cancelled") }
     }
 
     /// Begins to connect. Calls `completion` exactly once, on the loop, and never before returning.
@@ -44,24 +62,25 @@ package final class Connector: Sendable {
         to endpoint: SocketEndpoint, on loop: EventLoop, timeout: Duration, limits: OutputLimits = OutputLimits(),
         resolver: Resolver = .shared, completion: @escaping Completion
     ) -> Connector {
-        let connector = Connector(endpoint, loop, timeout, limits, completion)
+        let connector = Connector(endpoint, loop, timeout, limits, resolver, completion)
         // Set here, so that it is due before the timers of the caller.
         let timer = loop.schedule(at: connector.deadline) { connector.timedOut() }
-        loop.submit { connector.start(timer, resolver) }
+        loop.submit { connector.start(timer) }
         return connector
     }
 
-    /// Ends the attempt with an error, unless it has ended already.
+    /// Ends with an error, unless it has ended already.
     package func cancel() {
         loop.submit { [self] in fail("connecting was cancelled") }
     }
 
     private init(
         _ endpoint: SocketEndpoint, _ loop: EventLoop, _ timeout: Duration, _ limits: OutputLimits,
-        _ completion: @escaping Completion
+        _ resolver: Resolver, _ completion: @escaping Completion
     ) {
         self.endpoint = endpoint
         self.loop = loop
+        self.resolver = resolver
         self.limits = limits
         self.timeout = timeout
         bound = LoopBound(State(completion: completion), of: loop)
@@ -73,23 +92,26 @@ package final class Connector: Sendable {
         fail("\(endpoint): \(what) within \(timeout)")
     }
 
-    private func start(_ timer: any LoopTimer, _ resolver: Resolver) {
+    private func start(_ timer: any LoopTimer) {
         guard state.completion != nil else { return }
         state.timer = timer
         resolver.resolve(endpoint, on: loop) { [self] result in
             guard state.completion != nil else { return }
             switch result {
             case .success(let found):
-                state.addresses = found[...]
+                state.addresses = SocketAddress.familiesInTurn(found)
                 tryNext()
             case .failure(let error): complete(.failure(error))
             }
         }
     }
 
+    /// Begins the next attempt. If no address is left, the attempts under way decide.
     private func tryNext() {
+        state.next.take()?.cancel()
         guard let address = state.addresses?.popFirst() else {
-            return fail("\(endpoint): \(state.failures.joined(separator: "; "))")
+            if state.attempts.isEmpty { noneIsLeft() }
+            return
         }
         do throws(SystemError) {
             let socket = try Socket.make(for: address)
@@ -116,18 +138,14 @@ package final class Connector: Sendable {
     }
 
     private func wait(_ socket: Socket, _ address: SocketAddress) throws(SystemError) {
-        let registration = try loop.register(self, socket.descriptor, .writing)
-        state.attempt = Attempt(socket: socket, address: address, registration: registration)
-        guard let others = state.addresses?.count, others > 0, timeout < .seconds(3_600) else { return }
-        // An address that never answers must leave time for the next ones.
+        let attempt = Attempt(of: self, socket, address)
+        state.attempts.append((attempt, try loop.register(attempt, socket.descriptor, .writing)))
+        guard let others = state.addresses?.count, others > 0 else { return }
+        // Less than the head start if the time would not suffice for all addresses.
         let now = loop.now
-        let share = now.duration(to: deadline) / (others + 1)
-        let tag = registration.tag
-        loop.schedule(at: now.advanced(by: share)) { [weak self] in
-            guard let self, state.attempt?.registration.tag == tag else { return }
-            endAttempt()
-            failed(address, SystemError("connect", code: ETIMEDOUT))
-        }
+        let share = now.nanoseconds(to: deadline) / Int64(others + 1)
+        let end = now.advanced(byNanoseconds: min(share, Connector.headStart.nanoseconds))
+        state.next = loop.schedule(at: end) { [weak self] in self?.tryNext() }
     }
 
     /// A Unix-domain listener refuses while its queue is full, so the same address is tried again soon.
@@ -137,6 +155,22 @@ package final class Connector: Sendable {
             if state.completion != nil { tryNext() }
         }
     }
+
+    /// All addresses have failed. An address of IPv4 that is written in numbers is out of reach where there is only IPv6. There
+    /// the system may know an address of IPv6 that leads to the same host (NAT64).
+    private func noneIsLeft() {
+        guard state.isLiteralUnreachable, !state.hasAskedAgain else { return failWithReasons() }
+        state.hasAskedAgain = true
+        resolver.resolve(endpoint, on: loop, literally: false) { [self] result in
+            guard state.completion != nil else { return }
+            let literal = Resolver.literal(endpoint)?.endpoint
+            let others = (try? result.get())?.filter { $0.endpoint != literal } ?? []
+            state.addresses = SocketAddress.familiesInTurn(others)
+            tryNext()
+        }
+    }
+
+    private func failWithReasons() { fail("\(endpoint): \(state.failures.joined(separator: "; "))") }
 
     private func connected(_ socket: Socket) {
         if Connector.isConnectedToItself(socket) { return failed(nil, SystemError("connect", code: ECONNREFUSED)) }
@@ -153,30 +187,40 @@ package final class Connector: Sendable {
     private func failed(_ address: SocketAddress?, _ error: SystemError) {
         let place = address.map { "\($0)" } ?? "\(endpoint)"
         state.failures.append(place == "\(endpoint)" ? "\(error)" : "\(place): \(error)")
+        let isUnreachable = error.code == ENETUNREACH || error.code == EHOSTUNREACH
+        if isUnreachable, Resolver.literal(endpoint)?.family == AF_INET { state.isLiteralUnreachable = true }
         tryNext()
     }
 
-    private func endAttempt() {
-        if let attempt = state.attempt.take() { loop.deregister(attempt.registration) }
+    /// An attempt under way has succeeded or failed.
+    private func decided(_ attempt: Attempt) {
+        guard let index = state.attempts.firstIndex(where: { $0.attempt === attempt }) else { return }
+        loop.deregister(state.attempts.remove(at: index).registration)
+        if let error = attempt.socket.pendingError { return failed(attempt.address, error) }
+        connected(attempt.socket)
     }
 
     private func fail(_ why: String) { complete(.failure(SetupError(why))) }
 
     private func complete(_ result: Result<SocketChannel, SetupError>) {
         guard let completion = state.completion.take() else { return }
-        endAttempt()
+        for (attempt, registration) in state.attempts {
+            loop.deregister(registration)
+            attempt.socket.close()
+        }
+        state.attempts = []
+        state.next.take()?.cancel()
         state.timer.take()?.cancel()
         completion(result)
     }
 }
 
-extension Connector: Selectable {
-    func ready(_: Readiness) {
-        guard let attempt = state.attempt else { return }
-        endAttempt()
-        if let error = attempt.socket.pendingError { return failed(attempt.address, error) }
-        connected(attempt.socket)
+extension SocketAddress {
+    /// The same addresses, with the families in turn. The first one stays the first.
+    static func familiesInTurn(_ addresses: [SocketAddress]) -> ArraySlice<SocketAddress> {
+        let preferred = addresses.filter { $0.family == addresses.first?.family }
+        let others = addresses.filter { $0.family != addresses.first?.family }
+        let pairs = zip(preferred, others).flatMap { [$0, $1] }
+        return (pairs + preferred.dropFirst(others.count) + others.dropFirst(preferred.count))[...]
     }
-
-    func loopWillEnd() { fail("connecting was cancelled") }
 }

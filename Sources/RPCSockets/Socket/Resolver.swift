@@ -25,11 +25,13 @@ package final class Resolver: Sendable {
     }
 
     /// Calls `answer` on the loop, and never before returning. Uses a thread only if there is a name to look up.
+    /// - Parameter literally: whether an address that is written in numbers is itself the answer. Otherwise it is looked up as a
+    ///   name is.
     func resolve(
-        _ endpoint: SocketEndpoint, on loop: any Loop,
+        _ endpoint: SocketEndpoint, on loop: any Loop, literally: Bool = true,
         _ answer: @escaping @Sendable (Answer) -> Void
     ) {
-        if let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
+        if literally, let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
         guard case .tcp(let host, let port) = endpoint else {
             return loop.submit { answer(.failure(SetupError("\(endpoint): the path is too long"))) }
         }
