@@ -264,6 +264,18 @@ import Testing
         #expect(try order("::1 ::2") == "::1 ::2")
     }
 
+    @Test func `a socket file whose path is too long is an error with its length and the limit`() async throws {
+        try await withLoop { loop in
+            let endpoint = SocketEndpoint.unix(path: "/" + String(repeating: "x", count: 200))
+            let reason =
+                "\(endpoint) has a path of 201 bytes; at most 107 fit"
+            await #expect(throws: SetupError(reason)) { try await Connector.stream(to: endpoint, on: loop) }
+            await #expect(throws: SetupError(reason)) {
+                try await Listener.listen(on: endpoint, loop: loop) { _, _ in }
+            }
+        }
+    }
+
     @Test func `a name that nobody has is an error with the name in it`() async throws {
         try await withLoop { loop in
             let error = await #expect(throws: SetupError.self) {

@@ -47,7 +47,10 @@ struct SocketEndpointTests {
         ("tcp://host:1\r\n", "contains a blank or a control character"),
         ("unix://", "needs the whole path of a socket file; write for instance unix:///run/app.sock"),
         ("unix://run/app.sock", "needs the whole path of a socket file"),
-        ("unix:///" + String(repeating: "x", count: 200), "has a path of 201 bytes; at most 107 fit"),
+        (
+            "unix:///" + String(repeating: "x", count: 200),
+            "has a path of 201 bytes; at most 107 fit; write for instance unix:///run/app.sock"
+        ),
     ])
     func `a wrong address is refused with what is wrong and what would be right`(text: String, fault: String) {
         let error = #expect(throws: SetupError.self) { try SocketEndpoint(text) }

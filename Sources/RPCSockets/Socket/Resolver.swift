@@ -32,8 +32,11 @@ package final class Resolver: Sendable {
         _ answer: @escaping @Sendable (Answer) -> Void
     ) {
         if literally, let address = Resolver.literal(endpoint) { return loop.submit { answer(.success([address])) } }
-        guard case .tcp(let host, let port) = endpoint else {
-            return loop.submit { answer(.failure(SetupError("\(endpoint): the path is too long"))) }
+        let (host, port): (String, UInt16)
+        switch endpoint {
+        case .tcp(let name, let number): (host, port) = (name, number)
+        case .unix(let path):
+            return loop.submit { answer(.failure(SetupError("\(endpoint) \(SocketAddress.fault(ofLong: path))"))) }
         }
         let question: @Sendable () -> Void = { [self] in
             let result = lookUp(host, port)

@@ -28,6 +28,11 @@ package struct SocketAddress: Sendable, CustomStringConvertible {
     /// How many bytes of a path fit into the address of a Unix-domain socket, without the zero at the end.
     static let longestPath = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
+    /// What is wrong with a path that does not fit, for the end of a sentence.
+    static func fault(ofLong path: some StringProtocol) -> String {
+        "has a path of \(path.utf8.count) bytes; at most \(longestPath) fit"
+    }
+
     init?(path: String) {
         guard path.utf8.count <= SocketAddress.longestPath else { return nil }
         var address = sockaddr_un()

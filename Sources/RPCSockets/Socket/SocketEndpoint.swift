@@ -72,8 +72,7 @@ package enum SocketEndpoint: Sendable, Hashable {
             throw SetupError(text, "needs the whole path of a socket file", example: "unix:///run/app.sock")
         }
         guard rest.utf8.count <= SocketAddress.longestPath else {
-            throw SetupError(
-                text, "has a path of \(rest.utf8.count) bytes; at most \(SocketAddress.longestPath) fit")
+            throw SetupError(text, SocketAddress.fault(ofLong: rest), example: "unix:///run/app.sock")
         }
         return .unix(path: String(rest))
     }

@@ -48,6 +48,10 @@ import Testing
         ("tcp://192.0.2.1:0", "allowsOtherMachines"),
         ("unix:///nowhere/at/all/socket", "ENOENT"),
         ("unix:///dev/null", "EEXIST"),
+        (
+            "unix:///01234567890123456789012345678901234567890123456789012345678901234567890123456789012345678901234567890123456789",
+            "has a path of 111 bytes; at most 107 fit"
+        ),
     ])
     func `an address that cannot be had is named with the reason`(url: Endpoint, reason: String) async throws {
         let server = RPCServer()
