@@ -228,7 +228,7 @@ final class ServerDriver: Sendable {
         carrier.loop.submit {
             link.open(channel, number: number) { [self] _, event in
                 switch event {
-                case .ready, .rejected, .retired: break
+                case .ready, .rejected, .retired, .answered: break
                 case .replaced(let successor): replace(number, by: successor)
                 case .ended: ended(number, from: neighbourhood)
                 }

@@ -68,8 +68,31 @@ package struct PingTimer: Sendable {
 
     /// When to check next.
     package var due: Instant {
-        guard isOn else { return .distantFuture }
-        return asked.map { $0.advanced(by: .nanoseconds(timeout)) } ?? heard.advanced(by: .nanoseconds(interval))
+        if let asked { return asked.advanced(byNanoseconds: timeout) }
+        return isOn ? heard.advanced(byNanoseconds: interval) : .distantFuture
+    }
+
+    /// What is known of the other end when somebody needs the connection now.
+    package enum Presence: Sendable, Hashable {
+        /// It was heard a short time ago.
+        case heard
+        /// Send a ping. Its answer has half of the usual time, so that as much is left to connect anew.
+        case ask
+        /// A ping has been sent that has no answer yet.
+        case asked
+    }
+
+    /// Whether the other end is there. It is asked if it has been silent for longer than the interval, also where this end sends
+    /// no other pings. Then the time for the answer counts in place of the interval.
+    package mutating func probe(at now: Instant) -> Presence {
+        guard heard.nanoseconds(to: now) >= (interval > 0 ? interval : timeout) else { return .heard }
+        let start = now.advanced(byNanoseconds: -timeout / 2)
+        if let asked, now < asked.advanced(byNanoseconds: timeout) {
+            self.asked = min(asked, start)
+            return .asked
+        }
+        asked = start
+        return .ask
     }
 
     /// What to do now. Called when a check may be due.

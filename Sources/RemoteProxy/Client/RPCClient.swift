@@ -97,7 +97,7 @@ public final class RPCClient: Sendable, CustomReflectable {
     public var executor: any TaskExecutor { requester.loop }
 
     /// Connects now, and returns when the client is connected and the server has answered the greeting. Returns at once if
-    /// the client is connected.
+    /// the client is connected and has heard of the server a short time ago.
     ///
     /// ```swift
     /// let client = RPCClient("tcp://127.0.0.1:7070")
@@ -108,6 +108,10 @@ public final class RPCClient: Sendable, CustomReflectable {
     /// the server can be reached. It fails with the first attempt that fails, after ``Configuration/connectTimeout`` at the
     /// latest. Then the client goes on as after a call: it connects again by itself, with pauses. Without a greeting
     /// (``Configuration/peer``) it returns as soon as the server takes the connection.
+    ///
+    /// A connection that has been silent for `Keepalive.interval` is probed first, with a ping. That may be so when a laptop or
+    /// an app was suspended. If the answer does not come within half of `Keepalive.timeout`, the connection counts as lost, and
+    /// the client makes a new one. With an interval of zero, the silence may last as long as the time-out.
     /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, `.unauthenticated` if
     ///   the server refuses the token, `.invalidAddress` if the endpoint is no address, or `.closed` if the client is closed
     ///   before. `CancellationError` as soon as the calling task is cancelled.

@@ -82,31 +82,44 @@ final class Reconnector: Sendable {
         }
     }
 
-    /// Returns when there is a connection. Makes an attempt at once, unless one is being made.
+    /// Returns when there is a connection to a server that was heard a short time ago, or has answered a ping. Makes an attempt
+    /// at once, unless there is a connection or one is being made.
     /// - Throws: why that attempt failed, or that the client is closed.
     func connect() async throws {
-        let caller = state.withLock { state in
-            state.isClosing || state.machine.phase == .connected ? nil : state.connecting.join()
-        }
-        guard let caller else {
-            if state.withLock({ $0.isClosing }) { throw requester.error(.closed(wasSent: false)) }
-            return
-        }
+        let caller = state.withLock { $0.isClosing ? nil : $0.connecting.join() }
+        guard let caller else { throw requester.error(.closed(wasSent: false)) }
         // On the loop, where attempts end, so that a wait has begun before it is cut short.
-        dialer.loop.submit { [self] in
-            let (action, waiting) = state.withLock { state in
-                let isFirst = state.machine.wanted() == .dial
-                let action = isFirst ? .dial : state.machine.waited()
-                return (action, action == .dial ? state.timer.take() : nil)
-            }
-            waiting?.cancel()
-            perform(action)
-        }
+        dialer.loop.submit { [self] in hurry() }
         let deadline = CallScope.current?.deadline ?? .distantFuture
         guard let end = try await caller.wait(until: deadline, on: dialer.loop) else {
             throw RPCError.notConnected("the time allowed is over; \(requester.ask { $0.unavailableReason })")
         }
         try end.get()
+    }
+
+    /// Has the callers of `connect` told at once if there is a connection that works. Otherwise it is probed, or one is made,
+    /// and they wait for that. On the loop.
+    private func hurry() {
+        let (action, waiting, channel) = state.withLock { state in
+            let isFirst = state.machine.wanted() == .dial
+            let action = isFirst ? .dial : state.machine.waited()
+            let channel = state.machine.phase == .connected ? state.channel : nil
+            return (action, action == .dial ? state.timer.take() : nil, channel)
+        }
+        waiting?.cancel()
+        perform(action)
+        if let channel, !channel.probe() { endConnecting(.success(())) }
+    }
+
+    private func answered(_ attempt: Int) {
+        // Over a connection that was left for another one, the answer says nothing of that one.
+        let isPresent = state.withLock { $0.attempt == attempt && $0.machine.phase == .connected }
+        if isPresent { endConnecting(.success(())) }
+    }
+
+    /// Tells the callers of `connect`.
+    private func endConnecting(_ end: Connected) {
+        for caller in state.withLock({ $0.connecting.takeAll() }) { _ = caller.end(with: end) }
     }
 
     private func dial() {
@@ -135,6 +148,7 @@ final class Reconnector: Sendable {
         switch event {
         case .ready(let isResumed): ready(attempt, isResumed)
         case .rejected(let code, let why): rejected(attempt, code, because: why)
+        case .answered: answered(attempt)
         case .replaced: break
         case .retired(let why, let wasOfUse):
             lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
@@ -227,7 +241,7 @@ final class Reconnector: Sendable {
         let (action, timer) = state.withLock { state -> (Reconnection.Action, (any LoopTimer)?) in
             guard state.attempt == attempt else { return (.nothing, nil) }
             hasFailed = state.machine.phase == .connecting
-            let action =
+            var action =
                 isLeaving
                 ? state.machine.left(at: now, chance: chance(), wasOfUse: wasOfUse)
                 : state.machine.lost(at: now, chance: chance(), wasOfUse: wasOfUse)
@@ -244,7 +258,12 @@ final class Reconnector: Sendable {
                 state.giveUp = nil
                 state.timer = nil
             }
-            callers = state.connecting.takeAll()
+            if hasFailed {
+                callers = state.connecting.takeAll()
+            } else if !state.connecting.isEmpty, action != .dial {
+                // These callers wait for a ping of the connection that is lost. The next attempt is theirs.
+                action = state.machine.waited()
+            }
             return (action, state.timer)
         }
         timer?.cancel()

@@ -36,7 +36,10 @@ extension FramedChannel {
     // MARK: bytes and pings of the peer
 
     func countReceived(_ count: Int) {
-        if gate.keepalive.heardPeer(at: carrier.loop.now) { bookGate() }
+        if gate.keepalive.heardPeer(at: carrier.loop.now) {
+            bookGate()
+            link.pingIsAnswered(over: self)
+        }
         gate.frameTimeout.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
     }
@@ -102,15 +105,13 @@ extension FramedChannel {
         guard !isOver else { return }
         let now = carrier.loop.now
         if !reading.isNow || !carrier.isReading {
-            gate.keepalive.heardPeer(at: now)
+            if gate.keepalive.heardPeer(at: now) { link.pingIsAnswered(over: self) }
             gate.frameTimeout.excuse(at: now)
         }
         if link.isInUse { gate.touch(at: now) }
         switch gate.check(at: now) {
         case .wait: break
-        case .ask:
-            append(.copied(MessageWriter.ping))
-            carrier.flush()
+        case .ask: ping()
         case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
             link.log(LogRecord(.notice, "drained \(carrier.remoteAddress): \(gate.explanation(of: .idleTime))"))
@@ -119,6 +120,23 @@ extension FramedChannel {
             endGate(limit)
         }
         bookGate()
+    }
+
+    private func ping() {
+        append(.copied(MessageWriter.ping))
+        carrier.flush()
+    }
+
+    package func probe() -> Bool {
+        if isOver { return true }
+        guard link.peerRunsLibrary else { return false }
+        switch gate.keepalive.probe(at: carrier.loop.now) {
+        case .heard: return false
+        case .ask: ping()
+        case .asked: break
+        }
+        bookGate()
+        return true
     }
 
     // MARK: the end

@@ -160,6 +160,11 @@ extension Link {
         return Connection(successor, number: old.number, owner: old.owner)
     }
 
+    /// Called when the other end was heard after a ping.
+    func pingIsAnswered(over channel: any MessageChannel) {
+        if connection?.channel === channel { tellOwner(.answered) }
+    }
+
     // MARK: ending
 
     /// Called when the other end is going away: new calls wait for the next channel, and the link ends with this one.

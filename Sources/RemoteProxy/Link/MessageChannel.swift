@@ -64,6 +64,10 @@ package protocol MessageChannel: AnyObject, Sendable {
     /// Whether the other end may do this once more. If not, the channel has refused it and ends.
     func admits(_ act: PeerAct) -> Bool
 
+    /// Asks whether the other end is there, if it has been silent for longer than a ping allows.
+    /// - Returns: whether the answer is awaited. `Link.pingIsAnswered` follows, or the end.
+    func probe() -> Bool
+
     /// Gives the connection to a new channel for a link that may live on another loop. This channel hands nothing on any more, and
     /// does not tell its end.
     /// - Returns: a channel to be opened there; nil if this one cannot be moved now.
@@ -92,6 +96,8 @@ package enum ChannelEvent: Sendable {
     /// The other end does not let this one in, or is no server of this kind. The next attempt to connect would end in the
     /// same way. `ended` follows.
     case rejected(RPCError.Code, why: String)
+    /// The other end has answered a ping.
+    case answered
     /// Another channel has the connection from now on, and tells the same owner.
     case replaced(by: any MessageChannel)
     /// The other end takes no new calls; answers to earlier calls will still come.

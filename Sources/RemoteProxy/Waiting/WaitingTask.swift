@@ -72,6 +72,8 @@ struct WaitingLine<Turn: Sendable> {
         return task
     }
 
+    var isEmpty: Bool { tasks.isEmpty }
+
     /// Removes all tasks and returns them in order.
     mutating func takeAll() -> [WaitingTask<Turn>] {
         defer { tasks = [] }

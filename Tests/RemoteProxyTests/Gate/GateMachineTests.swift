@@ -60,6 +60,36 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(asked == 19)
     }
 
+    @Test func `a probe asks when there was silence, once, and leaves half of the time`() {
+        var machine = Self.machine()
+        #expect(machine.probe(at: at(15_999)) == .heard && machine.due == at(16_000))
+        #expect(machine.probe(at: at(16_000)) == .ask && machine.due == at(18_500))
+        #expect(machine.probe(at: at(17_000)) == .asked && machine.due == at(18_500))
+        #expect(machine.check(at: at(18_499)) == .wait && machine.check(at: at(18_500)) == .giveUp)
+        machine.heardPeer(at: at(18_500))
+        #expect(machine.probe(at: at(18_500)) == .heard && machine.due == at(33_500))
+    }
+
+    @Test func `a probe shortens the wait for another answer, and asks again after a standstill`() {
+        var early = Self.machine()
+        #expect(early.check(at: at(16_000)) == .ask && early.due == at(21_000))
+        #expect(early.probe(at: at(17_000)) == .asked && early.due == at(19_500))
+        var late = Self.machine()
+        #expect(late.check(at: at(16_000)) == .ask)
+        #expect(late.probe(at: at(20_000)) == .asked && late.due == at(21_000))
+        #expect(late.probe(at: at(21_000)) == .ask && late.due == at(23_500))
+    }
+
+    @Test func `an end that never asks probes after as long a silence as an answer may take`() {
+        var machine = PingTimer(interval: .zero, timeout: .seconds(5), at: at(0))
+        machine.begin(at: at(0))
+        #expect(machine.probe(at: at(4_999)) == .heard && machine.due == .distantFuture)
+        #expect(machine.probe(at: at(5_000)) == .ask && machine.due == at(7_500))
+        #expect(machine.check(at: at(7_500)) == .giveUp)
+        machine.heardPeer(at: at(7_500))
+        #expect(machine.due == .distantFuture)
+    }
+
     @Test func `who waits for ever asks never`() {
         var machine = PingTimer(interval: .seconds(Int64.max), timeout: .seconds(Int64.max), isSecond: true, at: at(0))
         machine.begin(at: at(0))

@@ -49,6 +49,7 @@ final class MemoryMessages: MessageChannel, @unchecked Sendable {
     var isCrowded: Bool { false }
     var isOver: Bool { whyOver != nil }
     func admits(_ act: PeerAct) -> Bool { true }
+    func probe() -> Bool { false }
     func open() {}
 
     func append(_ message: OutgoingMessage) -> UInt64 {

@@ -1,0 +1,39 @@
+// Clients that go away for a while and come back: apps in the background, laptops that sleep, connections that fall silent.
+
+import Faults
+import Protocols
+import RPCServer
+import RemoteProxy
+import TestSupport
+import Testing
+
+@Suite(.waitsForOthers) struct `Away for a while` {
+    private func lastState(of client: RPCClient) async -> RPCClient.State? {
+        await client.states.first { _ in true }
+    }
+
+    @Test func `connect finds that a connection passes nothing any more, and makes another one`() async throws {
+        let watched = WatchedEcho()
+        try await withServer(exporting: [EchoProxy(watched)]) { url in
+            let proxy = try FaultProxy(to: url)
+            var configuration = RPCClient.Configuration.eager
+            // No pings, and half of this for the answer to a probe.
+            configuration.keepalive = Keepalive(interval: .zero, timeout: .milliseconds(200))
+            let client = RPCClient(proxy.url, configuration)
+            var begins = watched.events.makeAsyncIterator()
+            let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
+            #expect(await begins.next() == .began)
+            proxy.stall()
+            // Those that come before the connection has been silent for long return at once.
+            let connecting = Task { while proxy.counts.connections < 2 { try await client.connect() } }
+            await until { proxy.counts.connections == 2 }
+            proxy.resume()
+            try await connecting.value
+            #expect(await lastState(of: client) == .connected(resumed: true))
+            watched.release()
+            #expect(try await call.value == "held")
+            #expect(watched.count == 1)
+            client.close()
+        }
+    }
+}
