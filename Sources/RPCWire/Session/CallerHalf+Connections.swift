@@ -123,6 +123,9 @@ extension CallerHalf {
         return effects
     }
 
+    /// An attempt to connect begins although none has failed: calls wait for it.
+    package mutating func mayBeReached() { (isUnreachable, reason) = (false, nil) }
+
     /// The peer refuses connections of this end. Ends the calls that wait, because the next attempt would be refused too.
     package mutating func turnedAway(because why: String) -> CallerEffects {
         var effects = CallerEffects()

@@ -12,6 +12,8 @@ package struct Reconnection {
         case connecting
         case connected
         case waiting(until: Instant)
+        /// The owner wants no connection for now.
+        case paused
         case closed
     }
 
@@ -52,7 +54,7 @@ package struct Reconnection {
             guard let soonest, soonest < until else { return .nothing }
             phase = .waiting(until: soonest)
             return .wait(until: soonest)
-        case .connecting, .connected, .closed: return .nothing
+        case .connecting, .connected, .paused, .closed: return .nothing
         }
     }
 
@@ -110,6 +112,20 @@ package struct Reconnection {
         guard case .waiting = phase else { return .nothing }
         phase = .connecting
         return .dial
+    }
+
+    /// The owner wants no connection until `resume`. False if there is none already for that reason, or for ever.
+    package mutating func pause() -> Bool {
+        guard phase != .paused, phase != .closed else { return false }
+        phase = .paused
+        return true
+    }
+
+    /// The pause is over, and earlier failures are forgotten. The next caller dials. False if there was no pause.
+    package mutating func resume() -> Bool {
+        guard phase == .paused else { return false }
+        (phase, failures, soonest) = (.idle, 0, nil)
+        return true
     }
 
     /// The owner closes the client. False if it was closed before.

@@ -42,6 +42,17 @@ extension Requester {
         }
     }
 
+    /// Called when this end closes the channel and keeps the session. New calls wait for the next channel, and so do those that
+    /// were sent once this one has ended.
+    func leave(_ channel: any MessageChannel, why: String) {
+        feed { state in
+            guard let route = state.route, route.channel === channel else { return nil }
+            state.route = nil
+            state.half.detach(route.number, because: why)
+            return CallerEffects()
+        }
+    }
+
     /// Called when the channel has ended. If its session goes on, its calls wait for the next connection. If not, calls of
     /// which a byte had left fail, unless they may be run twice. All others wait.
     func ended(_ channel: any MessageChannel, _ number: Int, sent: UInt64, why: String, sessionGoesOn: Bool) {

@@ -112,13 +112,38 @@ public final class RPCClient: Sendable, CustomReflectable {
     /// A connection that has been silent for `Keepalive.interval` is probed first, with a ping. That may be so when a laptop or
     /// an app was suspended. If the answer does not come within half of `Keepalive.timeout`, the connection counts as lost, and
     /// the client makes a new one. With an interval of zero, the silence may last as long as the time-out.
-    /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, `.unauthenticated` if
-    ///   the server refuses the token, `.invalidAddress` if the endpoint is no address, or `.closed` if the client is closed
-    ///   before. `CancellationError` as soon as the calling task is cancelled.
+    /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, also while the client is
+    ///   paused, `.unauthenticated` if the server refuses the token, `.invalidAddress` if the endpoint is no address, or
+    ///   `.closed` if the client is closed before. `CancellationError` as soon as the calling task is cancelled.
     public func connect() async throws {
         defer { extendLifetime(self) }
         do { try await reconnector.connect() } catch { throw error.thrownByProxy }
     }
+
+    /// Ends the connection and makes no other until ``resume()``. The session is kept. For an app that goes to the background.
+    ///
+    /// ```swift
+    /// client.pause()  // the app leaves the screen
+    /// client.resume()  // it is back
+    /// ```
+    ///
+    /// Returns at once. What is queued still leaves, then the connection is closed in good order. From then on the client sends
+    /// no pings, and the server sees a client that has lost its connection. It keeps the session for
+    /// `Limits.sessionGrace`, a minute by default. If the client resumes within that time, no call or post is lost or run twice.
+    ///
+    /// Meanwhile calls and posts do what they do without a connection: they wait until their deadline. A call that was sent
+    /// before gets its answer after the pause. With ``Configuration/waitsForConnection`` set to false, a call that was not sent
+    /// fails at once. ``connect()`` throws. A server that is not made with this library keeps no session, so calls that were
+    /// sent to it end as when the connection is lost.
+    ///
+    /// Does nothing if the client is paused or closed.
+    public func pause() { reconnector.pause() }
+
+    /// Ends the pause and connects at once. Returns without waiting; ``connect()`` afterwards waits for the connection.
+    ///
+    /// If the client is not paused, it does what ``connect()`` does: it makes a connection, or probes one that has been silent.
+    /// So an app may call it whenever it comes to the foreground.
+    public func resume() { reconnector.resume() }
 
     /// The present state and every change of it, until the client is closed. Each access is a new sequence.
     ///
@@ -182,6 +207,8 @@ extension RPCClient {
         /// The last attempt failed or the connection was lost, for the reason that ``connect()`` throws. The next attempt is made
         /// at that moment, or before if `connect()` or a call asks for it.
         case waiting(until: ContinuousClock.Instant, because: RPCError)
+        /// Without a connection because of ``pause()``, until ``resume()``.
+        case paused
         /// Closed by its owner; takes no more calls and posts. The last state, although pending posts may still be sent.
         case closed
     }
@@ -191,7 +218,7 @@ extension RPCClient.State: Equatable {
     /// Whether both are the same state. Of waiting clients, whether they wait until the same moment.
     public static func == (one: Self, other: Self) -> Bool {
         switch (one, other) {
-        case (.idle, .idle), (.connecting, .connecting), (.closed, .closed): true
+        case (.idle, .idle), (.connecting, .connecting), (.paused, .paused), (.closed, .closed): true
         case (.connected(let one), .connected(let other)): one == other
         case (.waiting(let one, _), .waiting(let other, _)): one == other
         default: false
@@ -208,6 +235,7 @@ extension RPCClient.State: CustomStringConvertible {
         case .connected(let resumed): resumed ? "connected, resumed" : "connected"
         case .waiting(let until, let error):
             "waiting for \(max(Duration.zero, ContinuousClock.now.duration(to: until))): \(error.message)"
+        case .paused: "paused"
         case .closed: "closed"
         }
     }

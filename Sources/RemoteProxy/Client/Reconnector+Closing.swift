@@ -23,7 +23,7 @@ extension Reconnector {
         let (hasEnded, waiting, action) = state.withLock { state in
             state.graceTimer = timer
             // The next attempt may be due too late for the posts, so it is made now.
-            let action = state.machine.waited()
+            let action = state.machine.resume() ? state.machine.wanted() : state.machine.waited()
             return (state.machine.phase == .closed, action == .dial ? state.timer.take() : nil, action)
         }
         if hasEnded { timer.cancel() }

@@ -84,7 +84,7 @@ final class Reconnector: Sendable {
 
     /// Returns when there is a connection to a server that was heard a short time ago, or has answered a ping. Makes an attempt
     /// at once, unless there is a connection or one is being made.
-    /// - Throws: why that attempt failed, or that the client is closed.
+    /// - Throws: why that attempt failed, or that the client is paused or closed.
     func connect() async throws {
         let caller = state.withLock { $0.isClosing ? nil : $0.connecting.join() }
         guard let caller else { throw requester.error(.closed(wasSent: false)) }
@@ -99,7 +99,7 @@ final class Reconnector: Sendable {
 
     /// Has the callers of `connect` told at once if there is a connection that works. Otherwise it is probed, or one is made,
     /// and they wait for that. On the loop.
-    private func hurry() {
+    func hurry() {
         let (action, waiting, channel) = state.withLock { state in
             let isFirst = state.machine.wanted() == .dial
             let action = isFirst ? .dial : state.machine.waited()
@@ -109,6 +109,7 @@ final class Reconnector: Sendable {
         waiting?.cancel()
         perform(action)
         if let channel, !channel.probe() { endConnecting(.success(())) }
+        tellPause()
     }
 
     private func answered(_ attempt: Int) {
@@ -118,7 +119,7 @@ final class Reconnector: Sendable {
     }
 
     /// Tells the callers of `connect`.
-    private func endConnecting(_ end: Connected) {
+    func endConnecting(_ end: Connected) {
         for caller in state.withLock({ $0.connecting.takeAll() }) { _ = caller.end(with: end) }
     }
 
@@ -154,6 +155,8 @@ final class Reconnector: Sendable {
             lost(attempt, because: why, wasOfUse: wasOfUse, isLeaving: saysHello)
         case .ended(let why, let wasOfUse):
             ended(channel)
+            // Calls that were sent over it wait as those do that were not.
+            tellPause()
             lost(attempt, because: why, wasOfUse: wasOfUse)
         }
     }

@@ -64,7 +64,7 @@ final class RemoteEnd: Sendable {
             switch state {
             case .idle, .connecting: nil
             case .connected: true
-            case .waiting, .closed: false
+            case .waiting, .paused, .closed: false
             }
         }
     }
@@ -74,7 +74,7 @@ final class RemoteEnd: Sendable {
     static func waitForOne(of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop) async throws -> Bool {
         try await firstState(of: ends, until: deadline, on: clock) { end, state in
             switch state {
-            case .idle, .connecting, .waiting, .closed: nil
+            case .idle, .connecting, .waiting, .paused, .closed: nil
             // The sequence of states is a little late: the connection may be lost already.
             case .connected: end.isConnected ? true : nil
             }

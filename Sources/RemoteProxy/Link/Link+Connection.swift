@@ -181,6 +181,16 @@ extension Link {
         tellOwner(.retired(why: why, wasOfUse: connection?.answers ?? 0 > 0))
     }
 
+    /// Closes the connection and keeps the session for the next one. What is queued still leaves. What the other end sends from
+    /// now on, it sends again over the next connection.
+    func leaveConnection(because why: String) {
+        guard let channel, !channel.isOver else { return }
+        requester.leave(channel, why: why)
+        if peerRunsLibrary { report(flush: false) }
+        channel.stopReading(because: why)
+        channel.close()
+    }
+
     /// Leaves a server whose first bytes are no message, since it speaks another protocol. The next attempt would get the same
     /// bytes, so the calls that wait for a connection end.
     /// - Parameter what: the first bytes, and what is wrong with them.

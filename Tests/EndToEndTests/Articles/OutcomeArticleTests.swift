@@ -3,6 +3,7 @@
 import RPCSockets
 import RPCWire
 import RemoteProxy
+import TestSupport
 import Testing
 
 @Suite struct `The article on what became of a call` {
@@ -72,6 +73,20 @@ import Testing
         client.close()
         await watching.value
         #expect(shown.withLock { $0.last } == "closed")
+    }
+
+    @Test(.waitsForOthers) func `a client that pauses is there again when it resumes`() async throws {
+        try await withServer(exporting: [ShelfProxy(Rack())]) { url in
+            let client = RPCClient(url, .patient)
+            let shelf = ShelfProxy(client)
+            try await shelf.append("Of Proxies")
+            client.pause()
+            _ = await client.states.first { $0 == .paused }
+            let titles = Task { try await shelf.titles() }
+            client.resume()
+            #expect(try await titles.value == ["Of Proxies"])
+            client.close()
+        }
     }
 
     @Test func `a call in withCallTimeout is an ordinary call`() async throws {

@@ -36,4 +36,23 @@ import Testing
             client.close()
         }
     }
+
+    @Test func `a client that pauses gets its answer when it is back`() async throws {
+        let watched = WatchedEcho()
+        try await withServer(exporting: [EchoProxy(watched)]) { url in
+            let client = RPCClient(url, .eager)
+            var begins = watched.events.makeAsyncIterator()
+            let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
+            #expect(await begins.next() == .began)
+            client.pause()
+            _ = await client.states.first { $0 == .paused }
+            watched.release()
+            client.resume()
+            try await client.connect()
+            #expect(await lastState(of: client) == .connected(resumed: true))
+            #expect(try await call.value == "held")
+            #expect(watched.count == 1)
+            client.close()
+        }
+    }
 }

@@ -126,7 +126,7 @@ private func fuzzReconnection(_ dice: inout Dice) {
         let before = machine.phase
         let isHeard = before == .connecting || before == .connected
         now += dice.roll(20) * (dice.roll(4) == 0 ? 100_000_000 : 1)
-        switch dice.roll(6) {
+        switch dice.roll(8) {
         case 0: require((machine.wanted() == .dial) == (before == .idle), "wanted in \(before)")
         case 1:
             require(machine.connected(at: at(now)) == (before == .connecting), "connected in \(before)")
@@ -153,6 +153,11 @@ private func fuzzReconnection(_ dice: inout Dice) {
         case 4:
             let isWaiting = if case .waiting = before { true } else { false }
             require((machine.waited() == .dial) == isWaiting, "waited in \(before)")
+        case 5:
+            require(machine.pause() == (before != .paused && before != .closed), "paused in \(before)")
+        case 6:
+            require(machine.resume() == (before == .paused), "resumed in \(before)")
+            require(machine.phase == (before == .paused ? .idle : before), "resumed in \(before)")
         default:
             guard dice.roll(8) == 0 else { break }
             require(machine.close() == (before != .closed), "closed in \(before)")

@@ -6,13 +6,14 @@ import Testing
 @Suite struct `Dialling again` {
     private static let now = Instant(nanoseconds: 5)
 
-    enum Start: CaseIterable { case idle, connecting, connected, waiting, closed }
+    enum Start: CaseIterable { case idle, connecting, connected, waiting, paused, closed }
 
     private func machine(_ start: Start) -> Reconnection {
         var machine = Reconnection(backoff: ExponentialBackoff())
         if start != .idle { _ = machine.wanted() }
         if start == .connected { _ = machine.connected(at: Self.now) }
         if start == .waiting { _ = machine.lost(at: Self.now, chance: 0.5) }
+        if start == .paused { _ = machine.pause() }
         if start == .closed { _ = machine.close() }
         return machine
     }
@@ -74,6 +75,41 @@ import Testing
         #expect(!isConnected)
         #expect(machine.lost(at: Self.now, chance: 0) == .nothing)
         #expect(machine.waited() == .nothing)
+    }
+
+    @Test(arguments: Start.allCases)
+    func `nothing is dialled during a pause, which begins once`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.pause() == (start != .paused && start != .closed))
+        let isPausedAgain = machine.pause()
+        #expect(!isPausedAgain)
+        #expect(machine.phase == (start == .closed ? .closed : .paused))
+        #expect(machine.wanted() == .nothing && machine.waited() == .nothing)
+        let isConnected = machine.connected(at: Self.now)
+        #expect(!isConnected)
+        #expect(machine.lost(at: Self.now, chance: 0) == .nothing && machine.left(at: Self.now, chance: 0) == .nothing)
+    }
+
+    @Test(arguments: Start.allCases)
+    func `after a pause the next caller dials, and earlier failures are forgotten`(_ start: Start) {
+        var machine = machine(start)
+        guard start == .paused else {
+            let phase = machine.phase
+            let wasPaused = machine.resume()
+            #expect(!wasPaused && machine.phase == phase)
+            return
+        }
+        _ = machine.resume()
+        for _ in 0..<5 {
+            _ = machine.wanted()
+            _ = machine.waited()
+            _ = machine.lost(at: Self.now, chance: 1)
+        }
+        let hasPaused = machine.pause()
+        let wasPaused = machine.resume()
+        #expect(hasPaused && wasPaused && machine.phase == .idle && !machine.hasFailedBefore)
+        #expect(machine.wanted() == .dial)
+        #expect(machine.lost(at: Self.now, chance: 1) == .wait(until: Self.now.advanced(by: .milliseconds(100))))
     }
 
     @Test func `waits double up to the limit, and begin anew behind a connection that was of use`() {
