@@ -13,9 +13,9 @@ public import RemoteProxy
 /// ```
 ///
 /// Calls run as tasks, several at a time. A call is cancelled when its caller cancels it or its deadline passes. It is also
-/// cancelled when the caller has closed its connection, or has had none for `Limits.sessionGrace`. Posts of one connection
-/// to one object run in order. An error that a subject throws goes to its caller. A subject that traps ends the process, as
-/// everywhere in Swift.
+/// cancelled when the caller has closed its connection, or has had none for `Limits.sessionGrace` or the time that it has
+/// asked for. Posts of one connection to one object run in order. An error that a subject throws goes to its caller. A subject
+/// that traps ends the process, as everywhere in Swift.
 public final class RPCServer: Sendable, CustomReflectable {
     private let exports: Exports
     let driver: ServerDriver

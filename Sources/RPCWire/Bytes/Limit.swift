@@ -20,7 +20,7 @@ package enum Limit: String, Sendable, Hashable, CaseIterable {
     // How many threads the work for peers may block.
     case maximumBlockedThreads
     // How much is kept for peers that may come back.
-    case maximumSessions, sessionGrace, maximumKeptReplies, maximumKeptReplyBytes
+    case maximumSessions, sessionGrace, maximumSessionGrace, maximumKeptReplies, maximumKeptReplyBytes
     // How long this end waits for its peers when it stops.
     case stopGrace
     // How much is logged about all peers.

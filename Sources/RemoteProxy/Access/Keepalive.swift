@@ -9,6 +9,9 @@ package import RPCWire
 public struct Keepalive: Sendable, Hashable {
     /// How long the other end may be silent before it is pinged. Zero never pings. A server disconnects a client that sends more
     /// than a hundred pings in ten seconds.
+    ///
+    /// A client tells its server this time, and the server pings it no sooner. With zero at the client, neither end pings. Then
+    /// only the system watches the connection, as long as the server's own interval is not zero.
     public var interval: Duration
     /// How long the answer to a ping may take. After that the connection counts as lost.
     public var timeout: Duration
@@ -30,7 +33,7 @@ package struct PingTimer: Sendable {
     }
 
     /// In nanoseconds, which are half as large as durations: there may be ten thousand connections.
-    private let interval: Int64
+    private var interval: Int64
     private let timeout: Int64
     package private(set) var heard: Instant
     /// When the ping was sent that has no answer yet; nil if there is none.
@@ -51,8 +54,13 @@ package struct PingTimer: Sendable {
     }
 
     /// Begins to watch. Called when the other end has turned out to answer pings.
-    package mutating func begin(at now: Instant) {
-        isOn = interval > 0
+    /// - Parameter wanted: how long the other end wants to be silent before it is pinged, zero for ever; nil if it has not said.
+    ///   It is pinged a little later, because it may ping by itself then.
+    package mutating func begin(at now: Instant, wanted: Duration? = nil) {
+        isOn = interval > 0 && wanted != .zero
+        if isOn, let wanted = wanted?.nanoseconds {
+            interval = max(interval, min(wanted, .max / 2) + min(wanted, timeout) / 4)
+        }
         heardPeer(at: now)
     }
 

@@ -77,8 +77,11 @@ public struct Limits: Sendable {
     /// again to be answered.
     package var halfCloseGrace: Duration = .seconds(2)
     /// How long a client that has lost its connection may take to come back to its session: to its running calls and its
-    /// answers.
+    /// answers. A client may ask for another time.
     public var sessionGrace: Duration = .seconds(60)
+    /// The longest time that a client may ask for in place of `sessionGrace`. A client that asks for more gets this. Zero lets no
+    /// client have more than `sessionGrace`.
+    public var maximumSessionGrace: Duration = .seconds(600)
     /// How long running calls may take to finish when the server stops.
     public var stopGrace: Duration = .seconds(10)
 

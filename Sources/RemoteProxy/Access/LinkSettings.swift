@@ -15,6 +15,8 @@ package struct LinkSettings: Sendable {
     /// Counts what the other ends do; nil if that is not counted.
     package var traffic: Traffic?
     package var timeout: Duration = .seconds(30)
+    /// How long an end that dials asks its server to keep the session; nil for as long as the server usually does.
+    package var sessionGrace: Duration?
     /// Whether calls wait for a connection while none can be made.
     package var waitsForConnection = true
     /// Whether an end that dials says hello.

@@ -26,7 +26,8 @@ public struct Caller: Sendable, Hashable, CustomReflectable {
         /// Calls go out at once.
         /// - Parameter resumed: whether the session went on over this connection after it had lost another.
         case connected(resumed: Bool)
-        /// The connection was lost at that moment. The session goes on if the caller comes back within `Limits.sessionGrace`.
+        /// The connection was lost at that moment. The session goes on if the caller comes back within `Limits.sessionGrace`,
+        /// or the time that it has asked for.
         case lost(since: ContinuousClock.Instant)
         /// The session is over. The last state.
         case gone

@@ -50,6 +50,10 @@ extension RPCClient {
         /// How long a client that is closed or released goes on sending its pending posts. Posts that are not acknowledged by
         /// then are lost, with a line in the log. With zero they are lost at once.
         public var postGrace: Duration = .seconds(2)
+        /// How long the server keeps the session when the client has no connection. After that, calls that were sent end with
+        /// `.connectionLost` and the outcome `.unknown`. Nil leaves it to the server: `Limits.sessionGrace`, a minute by default.
+        /// A server keeps no session longer than `Limits.maximumSessionGrace`, ten minutes by default.
+        public var sessionGrace: Duration?
         /// The most bytes that one message may have, either way.
         public var maximumFrameSize: Int {
             get { limits.maximumFrameSize }
@@ -94,7 +98,7 @@ extension RPCClient.Configuration {
     var linkSettings: LinkSettings {
         var settings = LinkSettings()
         settings.timeout = timeout
-        settings.waitsForConnection = waitsForConnection
+        (settings.waitsForConnection, settings.sessionGrace) = (waitsForConnection, sessionGrace)
         settings.limits = limits
         settings.token = token
         settings.traceMessages(tracesMessages, into: log)

@@ -128,8 +128,8 @@ public final class RPCClient: Sendable, CustomReflectable {
     /// ```
     ///
     /// Returns at once. What is queued still leaves, then the connection is closed in good order. From then on the client sends
-    /// no pings, and the server sees a client that has lost its connection. It keeps the session for
-    /// `Limits.sessionGrace`, a minute by default. If the client resumes within that time, no call or post is lost or run twice.
+    /// no pings, and the server sees a client that has lost its connection. It keeps the session as long as
+    /// ``Configuration/sessionGrace`` asks for. If the client resumes within that time, no call or post is lost or run twice.
     ///
     /// Meanwhile calls and posts do what they do without a connection: they wait until their deadline. A call that was sent
     /// before gets its answer after the pause. With ``Configuration/waitsForConnection`` set to false, a call that was not sent

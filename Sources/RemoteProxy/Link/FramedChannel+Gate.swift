@@ -65,8 +65,8 @@ extension FramedChannel {
             guard gate.login.isLocked, !gate.login.answers(bytes) else { return true }
             endGate(.loginOutput)
             return false
-        case .greeted:
-            gate.keepalive.begin(at: carrier.loop.now)
+        case .greeted(let interval):
+            gate.keepalive.begin(at: carrier.loop.now, wanted: interval)
             bookGate()
         case .pinged:
             guard gate.admitsPing(at: carrier.loop.now) else { return flooded(.maximumPings) }

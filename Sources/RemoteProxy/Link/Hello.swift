@@ -56,19 +56,25 @@ struct Hello: Codable {
     /// How many calls of the receiver it runs at a time, and how many bytes of arguments these may have.
     var maximumRequestsInFlight: Int?
     var maximumBytesInFlight: Int?
+    /// How long the sender wants to be silent before it is pinged, in milliseconds; zero for ever.
+    var keepaliveInterval: Int64?
+    /// How long the sender wants its session to wait when it has lost the connection, in milliseconds.
+    var grace: Int64?
     /// The session that the sender wants to go on with.
     var resume: Resumption?
 
     var spoken: Int { `protocol` ?? Self.oldest }
 
-    /// Throws if there is no such version, or if the timeout is below zero: then no call would ever run, and no caller would
-    /// learn why.
+    /// Throws if there is no such version, or if a time is below zero. With such a timeout no call would ever run, and no caller
+    /// would learn why.
     func checked() throws(RPCError) -> Hello {
         guard spoken >= Self.oldest else {
             throw .wrongParameters(of: SystemMethod.hello, "at .protocol: it is below \(Self.oldest)")
         }
-        guard timeout ?? 0 >= 0 else {
-            throw .wrongParameters(of: SystemMethod.hello, "at .timeout: it is below zero")
+        for (name, time) in [("timeout", timeout), ("keepaliveInterval", keepaliveInterval), ("grace", grace)] {
+            guard time ?? 0 >= 0 else {
+                throw .wrongParameters(of: SystemMethod.hello, "at .\(name): it is below zero")
+            }
         }
         return self
     }

@@ -121,10 +121,13 @@ extension Link {
     }
 
     /// Takes the connection over from a fresh link, and sends again what the other end lacks by its progress.
-    /// - Parameter greet: answers the other end, before anything else is sent.
-    func resume(over new: Connection, from progress: Progress, _ greet: () -> Void) {
+    /// - Parameters:
+    ///   - grace: how long the session waits when this connection is lost; nil for ever.
+    ///   - greet: answers the other end, before anything else is sent.
+    func resume(over new: Connection, from progress: Progress, grace: Duration?, _ greet: () -> Void) {
         serve(over: new)
         guard canHave(progress) else { return endMiscounted() }
+        half.life.goesOn(for: grace ?? Life.forEver)
         greet()
         arrived(replies: progress.replies, lacksOthers: true)
         acknowledged(progress)

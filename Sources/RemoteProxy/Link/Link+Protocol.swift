@@ -204,10 +204,12 @@ extension Link {
             Hello.Resumption(session: $0.id, received: Progress($0.half))
         }
         let hello = Hello(
-            timeout: settings.timeout.nanoseconds / 1_000_000, token: settings.token?.text,
+            timeout: settings.timeout.wholeMilliseconds, token: settings.token?.text,
             maximumFrameSize: settings.limits.maximumFrameSize,
             maximumRequestsInFlight: settings.limits.maximumRequestsInFlight,
-            maximumBytesInFlight: settings.limits.maximumBytesInFlight, resume: resumption)
+            maximumBytesInFlight: settings.limits.maximumBytesInFlight,
+            keepaliveInterval: settings.limits.keepalive.interval.wholeMilliseconds,
+            grace: settings.sessionGrace?.wholeMilliseconds, resume: resumption)
         channel?.append { output in
             MessageWriter.openRequest(method: SystemMethod.hello, in: output)
             // Integers and a plain text cannot fail to encode.
@@ -228,10 +230,11 @@ extension Link {
             requester.ask { $0.limitPlaces(to: nil, bytes: nil) }
             return isReady(.anew)
         }
-        speaks(welcome.protocol)
+        speaks(welcome.protocol, pingInterval: nil)
         adopt(welcome.maximumFrameSize, welcome.maximumRequestsInFlight, welcome.maximumBytesInFlight)
+        let grace = welcome.grace.map { Duration.milliseconds($0) }
         guard let progress = welcome.resumed else {
-            outlive(as: welcome.session, grace: welcome.grace.map { .milliseconds($0) })
+            outlive(as: welcome.session, grace: grace)
             return isReady(.anew)
         }
         // This end may have given the session up while the answer was on its way. Then its next hello does not name it.
@@ -241,7 +244,7 @@ extension Link {
             channel.stopReading(because: "\(channel.remoteAddress) goes on with a session that is over here")
             return channel.abort()
         }
-        known.resume(over: connection, from: progress) {}
+        known.resume(over: connection, from: progress, grace: grace) {}
     }
 
     private func accept(hello request: Request, in batch: BatchReply?) {
@@ -259,19 +262,31 @@ extension Link {
         }
         half.assume(timeout: hello.timeout)
         adopt(hello.maximumFrameSize, hello.maximumRequestsInFlight, hello.maximumBytesInFlight)
-        answer(request.id, in: batch) { try? $0.encode(welcome(nil)) }
+        // A second hello changes nothing of the session.
+        let grace = half.life.grace ?? grace(wanted: hello)
+        answer(request.id, in: batch) { try? $0.encode(welcome(grace, nil)) }
         guard let channel, !peerRunsLibrary else { return }
-        speaks(hello.spoken)
+        speaks(hello.spoken, pingInterval: hello.keepaliveInterval.map { .milliseconds($0) })
         requester.learn(hello.spoken, of: channel)
-        outlive(as: nil, grace: nil)
+        outlive(as: nil, grace: grace)
+    }
+
+    /// How long the session of that client waits for it: as long as it wants, within the limits of this end. Nil at an end that
+    /// dials.
+    private func grace(wanted hello: Hello) -> Duration? {
+        guard let usual = context.sessions?.grace else { return nil }
+        guard let wanted = hello.grace.map({ Duration.milliseconds($0) }) else { return usual }
+        let longest = max(usual, settings.limits.maximumSessionGrace)
+        if wanted > longest { overran(.maximumSessionGrace) }
+        return min(wanted, longest)
     }
 
     /// The other end runs this library, and speaks this version.
-    private func speaks(_ version: Int) {
+    private func speaks(_ version: Int, pingInterval: Duration?) {
         connection?.version = version
         half.hasTransfers = version >= Hello.withTransfers
         if version >= Hello.withObjects { listsObjects() }
-        _ = connection?.channel.admits(.greeted)
+        _ = connection?.channel.admits(.greeted(pingInterval: pingInterval))
     }
 
     /// Keeps to the limits of the other end; nil for those that it has not named.
@@ -284,12 +299,12 @@ extension Link {
             })
     }
 
-    private func welcome(_ resumed: Progress?) -> Welcome {
+    private func welcome(_ grace: Duration?, _ resumed: Progress?) -> Welcome {
         Welcome(
             session: id, maximumFrameSize: settings.limits.maximumFrameSize,
             maximumRequestsInFlight: settings.limits.maximumRequestsInFlight,
             maximumBytesInFlight: settings.limits.maximumBytesInFlight,
-            grace: context.sessions.map { $0.grace.nanoseconds / 1_000_000 }, resumed: resumed)
+            grace: grace?.wholeMilliseconds, resumed: resumed)
     }
 
     /// Moves the connection to the link that has its session, and ends this fresh link. The other link may live on another loop.
@@ -309,12 +324,13 @@ extension Link {
             return new.owner(channel, .ended(why: "its session is over", wasOfUse: false))
         }
         entry = channel.login.entry
-        resume(over: new, from: received) {
-            speaks(hello.spoken)
+        let grace = grace(wanted: hello)
+        resume(over: new, from: received, grace: grace) {
+            speaks(hello.spoken, pingInterval: hello.keepaliveInterval.map { .milliseconds($0) })
             half.assume(timeout: hello.timeout)
             channel.append { output in
                 MessageWriter.openResult(id: request.id ?? .null, in: output)
-                try? output.encode(welcome(Progress(half)))
+                try? output.encode(welcome(grace, Progress(half)))
                 MessageWriter.closeResult(in: output)
             }
         }
@@ -399,6 +415,11 @@ extension Link {
             output.append("}")
         }
     }
+}
+
+extension Duration {
+    /// Rounded down. Not below zero.
+    fileprivate var wholeMilliseconds: Int64 { max(0, nanoseconds / 1_000_000) }
 }
 
 /// The parameters of `rpc.authenticate`.

@@ -216,11 +216,11 @@ extension Link {
     /// Lets the session outlive its channel, if there is room for it. Called when both ends run this library.
     /// - Parameters:
     ///   - id: the name that the listening end gave the session; nil at that end.
-    ///   - grace: how long the listening end waits for this one; nil if it did not say.
+    ///   - grace: how long the listening end waits for the other one; nil for ever.
     func outlive(as id: String?, grace: Duration?) {
         if let id { shared.withLock { $0.id = id } }
         guard context.sessions?.add(self) ?? true else { return }
-        half.life.goesOn(for: context.sessions?.grace ?? grace ?? Life.forEver)
+        half.life.goesOn(for: grace ?? Life.forEver)
     }
 
     /// Called when the connection has ended. A session that can go on waits for another one, within its grace; any other ends.

@@ -77,7 +77,8 @@ package protocol MessageChannel: AnyObject, Sendable {
 /// What the other end of a connection has done, as far as its connection watches it.
 package enum PeerAct: Sendable {
     /// It has shown that it answers pings.
-    case greeted
+    /// - Parameter pingInterval: how long it wants to be silent before it is pinged, zero for ever; nil if it has not said.
+    case greeted(pingInterval: Duration?)
     case pinged
     /// A request of it has begun.
     case asked

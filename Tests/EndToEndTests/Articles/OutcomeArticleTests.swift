@@ -77,7 +77,10 @@ import Testing
 
     @Test(.waitsForOthers) func `a client that pauses is there again when it resumes`() async throws {
         try await withServer(exporting: [ShelfProxy(Rack())]) { url in
-            let client = RPCClient(url, .patient)
+            var configuration = RPCClient.Configuration.patient
+            configuration.sessionGrace = .seconds(600)
+            configuration.keepalive.interval = .seconds(120)
+            let client = RPCClient(url, configuration)
             let shelf = ShelfProxy(client)
             try await shelf.append("Of Proxies")
             client.pause()

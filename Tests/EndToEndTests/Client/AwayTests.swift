@@ -37,21 +37,55 @@ import Testing
         }
     }
 
-    @Test func `a client that pauses gets its answer when it is back`() async throws {
+    @Test(arguments: [false, true])
+    func `a client that pauses gets its answer when it is back`(isPatient: Bool) async throws {
         let watched = WatchedEcho()
-        try await withServer(exporting: [EchoProxy(watched)]) { url in
-            let client = RPCClient(url, .eager)
+        var limits = RPCServer.Configuration.quiet
+        limits.limits.sessionGrace = .zero
+        try await withServer("tcp://127.0.0.1:0", limits, exporting: [EchoProxy(watched)]) { url in
+            var configuration = RPCClient.Configuration.eager
+            if isPatient { configuration.sessionGrace = .seconds(600) }
+            let client = RPCClient(url, configuration)
             var begins = watched.events.makeAsyncIterator()
             let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
             #expect(await begins.next() == .began)
             client.pause()
             _ = await client.states.first { $0 == .paused }
-            watched.release()
+            if isPatient {
+                watched.release()
+            } else {
+                // The server keeps no session that nobody asks it to keep.
+                #expect(await begins.next() == .cancelled)
+            }
             client.resume()
             try await client.connect()
-            #expect(await lastState(of: client) == .connected(resumed: true))
-            #expect(try await call.value == "held")
+            #expect(await lastState(of: client) == .connected(resumed: isPatient))
+            if isPatient {
+                #expect(try await call.value == "held")
+            } else {
+                let error = await #expect(throws: RPCError.self) { try await call.value }
+                #expect(error?.code == .connectionLost && error?.outcome == .unknown)
+            }
             #expect(watched.count == 1)
+            client.close()
+        }
+    }
+
+    @Test func `a server keeps a session no longer than its own limit`() async throws {
+        var server = RPCServer.Configuration.quiet
+        (server.limits.sessionGrace, server.limits.maximumSessionGrace) = (.zero, .zero)
+        let watched = WatchedEcho()
+        try await withServer("tcp://127.0.0.1:0", server, exporting: [EchoProxy(watched)]) { url in
+            var configuration = RPCClient.Configuration.eager
+            configuration.sessionGrace = .seconds(600)
+            let client = RPCClient(url, configuration)
+            var begins = watched.events.makeAsyncIterator()
+            let call = Task { try await EchoProxy(client).later("held", afterMilliseconds: 0) }
+            #expect(await begins.next() == .began)
+            client.pause()
+            #expect(await begins.next() == .cancelled)
+            let error = await #expect(throws: RPCError.self) { try await call.value }
+            #expect(error?.code == .connectionLost && error?.outcome == .unknown)
             client.close()
         }
     }

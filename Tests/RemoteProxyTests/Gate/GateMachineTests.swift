@@ -60,6 +60,27 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(asked == 19)
     }
 
+    @Test func `a wish of the other end puts pings off, never forward`() {
+        for (wanted, asks) in [
+            (Duration?.none, Int64(15_000)), (.seconds(1), 15_000), (.seconds(15), 16_250), (.seconds(60), 61_250),
+            (.seconds(2), 15_000),
+        ] {
+            var machine = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+            machine.begin(at: at(0), wanted: wanted)
+            #expect(machine.due == at(asks))
+            #expect(machine.check(at: at(asks)) == .ask && machine.due == at(asks + 5_000))
+        }
+        var never = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        never.begin(at: at(0), wanted: .zero)
+        #expect(never.due == .distantFuture && never.check(at: at(1_000_000)) == .wait)
+        var off = PingTimer(interval: .zero, timeout: .seconds(5), at: at(0))
+        off.begin(at: at(0), wanted: .seconds(1))
+        #expect(off.due == .distantFuture && off.check(at: at(1_000_000)) == .wait)
+        var longest = PingTimer(interval: .seconds(15), timeout: .seconds(5), at: at(0))
+        longest.begin(at: at(0), wanted: .milliseconds(Int64.max))
+        #expect(longest.check(at: at(1_000_000)) == .wait)
+    }
+
     @Test func `a probe asks when there was silence, once, and leaves half of the time`() {
         var machine = Self.machine()
         #expect(machine.probe(at: at(15_999)) == .heard && machine.due == at(16_000))

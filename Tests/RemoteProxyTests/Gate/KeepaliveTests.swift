@@ -39,14 +39,18 @@ import Testing
         network.shutDown()
     }
 
-    @Test func `a server finds it as soon, when the client never asks`() throws {
-        let client = try client(.zero)
+    @Test func `a server finds it as soon, when the client asks seldom and has not said so`() throws {
+        let stream = try network.rawStream()
+        stream.open(LineReceiver())
+        let hello = #"{"jsonrpc":"2.0","id":0,"method":"rpc.hello","params":{"protocol":4}}"#
+        Bytes(hello).withUnsafeBytes { _ = stream.append($0, framing: .lines) }
+        stream.flush()
+        network.loop.run()
         network.cut(.silence)
         network.loop.advance(by: .milliseconds(19_900))
         #expect(traffic.rareEvents.overruns == [:])
         network.loop.advance(by: .milliseconds(800))
         #expect(traffic.rareEvents.overruns == [.keepaliveTimeout: 1])
-        client.close()
         network.shutDown()
     }
 

@@ -370,6 +370,7 @@ import Testing
         var random = SeededGenerator(seed: seed)
         let client = client {
             $0.timeout = .seconds(3_600)
+            $0.sessionGrace = .seconds(600)
             $0.reconnect = Backoff(initial: .milliseconds(10), maximum: .milliseconds(100))
         }
         let proxy = ProbeProxy(client)

@@ -91,6 +91,7 @@ import Testing
     /// Without what has come to the protocol since, which the recorded ends do not know.
     private static func asThen(_ message: String) -> String {
         message.replacing(#""protocol":4"#, with: #""protocol":2"#).replacing(#","transfers":0"#, with: "")
+            .replacing(#","keepaliveInterval":15000"#, with: "")
     }
 
     @Test func `the recorded server hears what it heard then, and every call ends as it did`() throws {
