@@ -14,7 +14,7 @@ final class StatePool<State>: @unchecked Sendable {
     /// Addresses of free pieces, about one slot for each thread. Each slot has a cache line of its own.
     private let slots: UnsafeMutablePointer<Atomic<UInt>>
     /// Addresses of free pieces that found their slot taken.
-    private let overflow = SpinLock<[UInt]>([])
+    private let overflow = ShortLock<[UInt]>([])
 
     init() {
         let words = 8 * Self.wordsPerCacheLine

@@ -35,7 +35,7 @@ final class BlockShelf: Sendable {
     private let capacity: Int
     private let most: Int
     /// The blocks, the oldest first.
-    private let blocks = SpinLock<[(address: UInt, count: Int)]>([])
+    private let blocks = ShortLock<[(address: UInt, count: Int)]>([])
 
     init(capacity: Int, most: Int) {
         self.capacity = capacity
