@@ -4,7 +4,6 @@
 // end before that child's. Here children are started one at a time, with nothing of ours but three standard streams.
 
 package import Foundation
-import Glibc
 import RPCSockets
 import RPCWire
 
@@ -30,7 +29,11 @@ package final class ChildProcess: Sendable {
             let (output, errors) = (Pipe(), Pipe())
             let ends = [output, errors].flatMap { [$0.fileHandleForReading, $0.fileHandleForWriting] }
             for end in ends { _ = fcntl(end.fileDescriptor, F_SETFD, FD_CLOEXEC) }
-            var actions = posix_spawn_file_actions_t()
+            #if canImport(Darwin)
+                var actions: posix_spawn_file_actions_t?
+            #else
+                var actions = posix_spawn_file_actions_t()
+            #endif
             posix_spawn_file_actions_init(&actions)
             defer { posix_spawn_file_actions_destroy(&actions) }
             posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)

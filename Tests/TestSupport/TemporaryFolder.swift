@@ -1,6 +1,6 @@
 // A place on the disk for a test.
 
-import Glibc
+import Foundation
 
 /// A folder for one test, removed after it. Its path is short enough for sockets.
 package final class TemporaryFolder: Sendable {

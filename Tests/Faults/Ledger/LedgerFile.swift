@@ -1,6 +1,6 @@
 // The lines of a ledger: each is written whole before the subject answers, and read when all is over.
 
-import Glibc
+import Foundation
 package import RPCWire
 package import TestSupport
 

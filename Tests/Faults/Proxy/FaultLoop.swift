@@ -1,6 +1,6 @@
 // The proxy's thread: waits for its sockets, moves bytes between them, and does to them what the settings say.
 
-import Glibc
+import Foundation
 import RPCSockets
 import RPCWire
 

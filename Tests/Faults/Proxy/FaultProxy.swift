@@ -1,7 +1,7 @@
 // Stands between a client and a server and passes on their bytes, until a test asks it to do otherwise. A socket on
 // either side and a thread of its own: what goes wrong here goes wrong for real.
 
-import Glibc
+import Foundation
 import RPCSockets
 import RPCWire
 package import RemoteProxy

@@ -1,7 +1,7 @@
 // A stream socket of this machine without any of our own code around it: what the tools of the tests are made of.
 
 import CSystem
-import Glibc
+import Foundation
 package import RemoteProxy
 
 /// Why a tool could not do its work.
@@ -19,7 +19,7 @@ package final class RawDescriptor: Sendable {
 
     /// Listens on a free port of loopback.
     package static func listening() throws -> (RawDescriptor, url: Endpoint) {
-        let listener = RawDescriptor(socket(AF_INET, streamType, 0))
+        let listener = made(system_socket(AF_INET))
         var address = loopback(0)
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         let isBound = withGeneric(&address) { bind(listener.number, $0, length) == 0 }
@@ -34,7 +34,7 @@ package final class RawDescriptor: Sendable {
         let isConnected: Bool
         let descriptor: RawDescriptor
         if url.hasPrefix("unix://") {
-            descriptor = RawDescriptor(socket(AF_UNIX, streamType, 0))
+            descriptor = made(system_socket(AF_UNIX))
             var address = sockaddr_un()
             address.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: url.dropFirst(7).utf8) }
@@ -43,7 +43,7 @@ package final class RawDescriptor: Sendable {
             }
         } else {
             guard let port = url.split(separator: ":").last.flatMap({ UInt16($0) }) else { throw FaultToolError(url) }
-            descriptor = RawDescriptor(socket(AF_INET, streamType, 0))
+            descriptor = made(system_socket(AF_INET))
             var address = loopback(port)
             isConnected = withGeneric(&address) {
                 connect(descriptor.number, $0, socklen_t(MemoryLayout<sockaddr_in>.size)) == 0
@@ -55,9 +55,8 @@ package final class RawDescriptor: Sendable {
 
     /// The next connection; nil when there is none, or the listener has been shut.
     package func accepted() -> RawDescriptor? {
-        // At once, or a child started in between would keep the connection open.
-        let connection = accept4(number, nil, nil, Int32(SOCK_CLOEXEC.rawValue))
-        return connection >= 0 ? RawDescriptor(connection) : nil
+        let connection = system_accept(number, nil, nil)
+        return connection >= 0 ? Self.made(connection) : nil
     }
 
     /// Waits for nothing, and holds nothing back.
@@ -82,10 +81,7 @@ package final class RawDescriptor: Sendable {
 
     /// How many bytes the kernel took; nil when the other end has gone.
     package func send(_ bytes: ArraySlice<UInt8>) -> Int? {
-        let flags = Int32(MSG_NOSIGNAL)
-        let count = bytes.withUnsafeBytes { bytes in
-            Glibc.send(number, bytes.baseAddress, bytes.count, flags)
-        }
+        let count = bytes.withUnsafeBytes { system_send(number, $0.baseAddress, $0.count, nil, 0) }
         if count < 0 { return errno == EAGAIN || errno == EINTR ? 0 : nil }
         return count
     }
@@ -115,7 +111,12 @@ package final class RawDescriptor: Sendable {
         return nothing >= 0 && dup2(nothing, number) >= 0
     }
 
-    private static let streamType = Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
+    /// A socket that was closed on exec from the beginning, or a child started in between would keep the connection open. It
+    /// waits, until it is prepared.
+    private static func made(_ number: Int32) -> RawDescriptor {
+        _ = fcntl(number, F_SETFL, fcntl(number, F_GETFL) & ~O_NONBLOCK)
+        return RawDescriptor(number)
+    }
 
     private static func loopback(_ port: UInt16) -> sockaddr_in {
         var address = sockaddr_in()
