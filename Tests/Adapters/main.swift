@@ -1,4 +1,5 @@
-// Uses the adapters of the articles "Logs, metrics and traces" and "Deploying" as these say, and prints what came of it.
+// Uses the adapters of the articles "Logs, metrics and traces", "Deploying" and "On Apple platforms" as these say, and prints what
+// came of it.
 
 import Logging
 import Metrics
@@ -7,6 +8,7 @@ import RPCServer
 import RemoteProxy
 import ServiceLifecycle
 import Tracing
+import os
 
 /// Asks the next greeter, if there is one.
 struct Relay: Greeter {
@@ -21,13 +23,18 @@ struct Relay: Greeter {
 }
 
 let (listening, isListening) = AsyncStream.makeStream(of: Void.self)
-let logger = Logger { line in
+let write: @Sendable (String) -> Void = { line in
     if line.contains("listening on") { return _ = isListening.yield() }
     // Addresses and references differ from run to run.
     print(line.replacing(#/failure( ID |ID=)\w+/#, with: "failure ID").replacing(#/(peer|session)=\S+/#) { "\($0.1)" })
 }
+let logger = Logging.Logger(write: write)
+let systemLogger = os.Logger(write: write)
 var configuration = RPCServer.Configuration()
-configuration.log = { logger.log($0) }
+configuration.log = {
+    logger.log($0)
+    systemLogger.log($0)
+}
 
 let back = RPCServer(configuration)
 back.export(GreeterProxy(Relay()).timed().traced())
