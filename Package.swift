@@ -113,7 +113,7 @@ let package = Package(
             name: "EndToEndTests",
             dependencies: [
                 "RemoteProxy", "RPCServer", "RPCSockets", "RPCWire", "Protocols", "Subjects", "TestSupport", "Faults",
-                "ledger-server", "cache-sharer",
+                "CSystem", "ledger-server", "cache-sharer",
             ],
             swiftSettings: settings),
     ],

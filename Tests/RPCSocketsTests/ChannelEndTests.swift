@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 import RPCWire
 import TestSupport
 import Testing

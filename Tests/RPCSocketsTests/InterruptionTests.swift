@@ -1,5 +1,5 @@
 import CSystem
-import Glibc
+import Foundation
 import RPCWire
 import TestSupport
 import Testing

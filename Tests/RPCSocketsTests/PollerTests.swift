@@ -151,6 +151,8 @@ enum PollerKind: CaseIterable {
     func `a wait whose time is over ends`(_ kind: PollerKind) throws {
         let poller = try make(kind)
         for nanoseconds: Int64 in [0, 1, -1, -1_000_000, .min] { #expect(poller.wait(nanoseconds: nanoseconds) == 0) }
+        poller.wake()
+        _ = poller.wait(nanoseconds: .max)
     }
 
     @Test(arguments: PollerKind.allCases)

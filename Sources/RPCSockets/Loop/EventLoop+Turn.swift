@@ -8,6 +8,9 @@ extension EventLoop {
     /// How many items of the queue one turn runs before it looks at the sockets again, and for how long.
     private static let itemsPerTurn = 1_000
     private static let nanosecondsPerTurn: Int64 = 1_000_000
+    /// How long a loop sleeps at most before a timer, in nanoseconds. The system's waits stand still while the machine sleeps,
+    /// and the clock runs on. So a timer is at most this late after the machine is awake.
+    private static let longestSleep: Int64 = 10_000_000_000
     /// Every so many polls a loop that spins checks all descriptors.
     private static let pollsPerPollOfAll = 8
 
@@ -169,9 +172,11 @@ extension EventLoop {
     private func timeToSleep(from now: Instant) -> Int64? {
         guard state.queue.isEmpty, state.turnEndWork.isEmpty, !mailbox.hasMail else { return 0 }
         state.timers.dropCancelledFirst()
-        let until = state.timers.nextDeadline ?? .distantFuture
-        guard mailbox.fallAsleep(until: until) else { return 0 }
-        return until == .distantFuture ? nil : now.nanoseconds(to: until)
+        guard let next = state.timers.nextDeadline, next < .distantFuture else {
+            return mailbox.fallAsleep(until: .distantFuture) ? nil : 0
+        }
+        let until = min(next, now.advanced(byNanoseconds: Self.longestSleep))
+        return mailbox.fallAsleep(until: until) ? now.nanoseconds(to: until) : 0
     }
 
     /// Delivers the events of the last wait. For the first of them the time may be known already.

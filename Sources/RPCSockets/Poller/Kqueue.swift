@@ -20,6 +20,8 @@
         private static let always = Int32(EV_ADD)
         private static let atChanges = Int32(EV_ADD | EV_CLEAR)
 
+        /// A day. The kernel refuses waits of many years.
+        private static let longestWait: Int64 = 86_400_000_000_000
         /// How many events one wait can report.
         private static let mostEvents = 256
 
@@ -75,7 +77,7 @@
 
         func wait(nanoseconds: Int64?) -> Int {
             guard let list else { return waitToOpen(nanoseconds: nanoseconds) }
-            let limit = nanoseconds.map { max($0, 0) } ?? -1
+            let limit = nanoseconds.map { min(max($0, 0), Self.longestWait) } ?? -1
             let count = system_kqueue_wait(list.number, events, Int32(Self.mostEvents), limit)
             found.removeAll(keepingCapacity: true)
             if count < 0 { return waitFailed("kevent") }

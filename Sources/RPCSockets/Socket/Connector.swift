@@ -17,6 +17,8 @@ package final class Connector: Sendable {
     private let timeout: Duration
     /// How long an attempt is alone before the next one begins beside it.
     private static let headStart = Duration.milliseconds(250)
+    /// How many addresses of a name are tried. Each attempt has a descriptor while it lasts.
+    private static let mostAddresses = 32
 
     private let bound: LoopBound<State>
 
@@ -99,7 +101,7 @@ package final class Connector: Sendable {
             guard state.completion != nil else { return }
             switch result {
             case .success(let found):
-                state.addresses = SocketAddress.familiesInTurn(found)
+                state.addresses = SocketAddress.familiesInTurn(found).prefix(Connector.mostAddresses)
                 tryNext()
             case .failure(let error): complete(.failure(error))
             }
@@ -165,7 +167,7 @@ package final class Connector: Sendable {
             guard state.completion != nil else { return }
             let literal = Resolver.literal(endpoint)?.endpoint
             let others = (try? result.get())?.filter { $0.endpoint != literal } ?? []
-            state.addresses = SocketAddress.familiesInTurn(others)
+            state.addresses = SocketAddress.familiesInTurn(others).prefix(Connector.mostAddresses)
             tryNext()
         }
     }

@@ -53,12 +53,18 @@ package struct LimitDescription: Sendable {
         .init(.frameTime, .time(\.frameTime), "from first to last byte of a message", endsAtZero: true),
         .init(.idleTime, .time(\.idleTime), "without a request", endsAtZero: true),
         .init(.keepaliveTimeout, .time(\.keepalive.timeout), "to answer a ping"),
-        .init(.sessionGrace, .time(\.sessionGrace), "for a client to come back to its session"),
+        .init(.sessionGrace, .time(\.everySessionGrace), "for a client to come back to its session"),
         .init(.stopGrace, .time(\.stopGrace), "for running calls when the server stops"),
     ]
 }
 
 extension Limits {
+    /// How long a session is kept, also for a client that asks for longer: what the option `--session-grace` sets.
+    fileprivate var everySessionGrace: Duration {
+        get { sessionGrace }
+        set { (sessionGrace, maximumSessionGrace) = (newValue, newValue) }
+    }
+
     /// The text for a peer that has overrun a limit: "more than 100 pings in ten seconds (maximumPings)".
     package func overrun(of limit: Limit) -> String {
         guard let row = LimitDescription(of: limit) else { return "over a limit (\(limit))" }

@@ -77,7 +77,7 @@ public struct Limits: Sendable {
     /// again to be answered.
     package var halfCloseGrace: Duration = .seconds(2)
     /// How long a client that has lost its connection may take to come back to its session: to its running calls and its
-    /// answers. A client may ask for another time.
+    /// answers. A client may ask for another time. Zero ends the session with its connection.
     public var sessionGrace: Duration = .seconds(60)
     /// The longest time that a client may ask for in place of `sessionGrace`. A client that asks for more gets this. Zero lets no
     /// client have more than `sessionGrace`.

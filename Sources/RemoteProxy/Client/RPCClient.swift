@@ -111,7 +111,8 @@ public final class RPCClient: Sendable, CustomReflectable {
     ///
     /// A connection that has been silent for `Keepalive.interval` is probed first, with a ping. That may be so when a laptop or
     /// an app was suspended. If the answer does not come within half of `Keepalive.timeout`, the connection counts as lost, and
-    /// the client makes a new one. With an interval of zero, the silence may last as long as the time-out.
+    /// the client makes a new one. With an interval of zero, the silence may last as long as the time-out. A server that is not
+    /// made with this library cannot be probed: there an open connection is enough.
     /// - Throws: `RPCError` with the reason and the outcome `.notExecuted`. Its code is `.unavailable`, also while the client is
     ///   paused, `.unauthenticated` if the server refuses the token, `.invalidAddress` if the endpoint is no address, or
     ///   `.closed` if the client is closed before. `CancellationError` as soon as the calling task is cancelled.
@@ -135,6 +136,9 @@ public final class RPCClient: Sendable, CustomReflectable {
     /// before gets its answer after the pause. With ``Configuration/waitsForConnection`` set to false, a call that was not sent
     /// fails at once. ``connect()`` throws. A server that is not made with this library keeps no session, so calls that were
     /// sent to it end as when the connection is lost.
+    ///
+    /// A connection whose server is stopping is left alone: it ends when its calls are answered. A client that is closed while it
+    /// is paused, with no posts pending, tells the server nothing. The server keeps the session for its time then.
     ///
     /// Does nothing if the client is paused or closed.
     public func pause() { reconnector.pause() }

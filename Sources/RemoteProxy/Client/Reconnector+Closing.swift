@@ -56,7 +56,7 @@ extension Reconnector {
         let old = state.withLock { state -> State? in
             guard state.machine.close() else { return nil }
             state.attempt += 1
-            state.last = state.channel
+            state.last = state.channel ?? state.last
             defer {
                 state.channel = nil
                 state.giveUp = nil

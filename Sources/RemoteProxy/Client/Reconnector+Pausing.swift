@@ -13,6 +13,7 @@ extension Reconnector {
                 let old = state
                 guard !state.isClosing, state.machine.pause() else { return nil }
                 state.attempt += 1
+                if old.machine.phase == .connected { state.last = state.channel }
                 (state.channel, state.giveUp, state.timer, state.rejection) = (nil, nil, nil, nil)
                 return old
             }

@@ -29,7 +29,7 @@ final class Reconnector: Sendable {
         var graceTimer: (any LoopTimer)?
         /// How many posts were lost; nil until the client has closed for good.
         var lostPosts: Int?
-        /// The channel that was in use at closing; nil once it has ended.
+        /// The channel that was in use at closing or pausing; nil once it has ended.
         var last: (any MessageChannel)?
         var finishing: [CheckedContinuation<Int, Never>] = []
         /// Whether `finish` no longer waits for the last connection.
@@ -69,9 +69,8 @@ final class Reconnector: Sendable {
     /// Called when a call waits and there is no connection.
     private func wanted() {
         let action = state.withLock { $0.machine.wanted() }
-        guard case .wait = action else { return perform(action) }
         // On the loop, so that listeners get the states in their order.
-        dialer.loop.submit { [self] in perform(action) }
+        if action != .nothing { dialer.loop.submit { [self] in perform(action) } }
     }
 
     func perform(_ action: Reconnection.Action) {
@@ -124,11 +123,14 @@ final class Reconnector: Sendable {
     }
 
     private func dial() {
-        states.send(.connecting)
-        let attempt = state.withLock { state in
+        let attempt = state.withLock { state -> Int? in
+            // Paused or closed meanwhile.
+            guard state.machine.phase == .connecting else { return nil }
             state.attempt += 1
             return state.attempt
         }
+        guard let attempt else { return }
+        states.send(.connecting)
         let giveUp = dialer.dial { [weak self] result in self?.dialled(result, attempt) }
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: connectTimeout)) { [weak self] in
             self?.timedOut(attempt)

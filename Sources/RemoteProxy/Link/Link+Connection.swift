@@ -128,6 +128,7 @@ extension Link {
         serve(over: new)
         guard canHave(progress) else { return endMiscounted() }
         half.life.goesOn(for: grace ?? Life.forEver)
+        reportObjects(isConnected: true)
         greet()
         arrived(replies: progress.replies, lacksOthers: true)
         acknowledged(progress)

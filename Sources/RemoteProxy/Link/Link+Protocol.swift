@@ -266,7 +266,7 @@ extension Link {
         let grace = half.life.grace ?? grace(wanted: hello)
         answer(request.id, in: batch) { try? $0.encode(welcome(grace, nil)) }
         guard let channel, !peerRunsLibrary else { return }
-        speaks(hello.spoken, pingInterval: hello.keepaliveInterval.map { .milliseconds($0) })
+        speaks(hello.spoken, pingInterval: pingInterval(wanted: hello))
         requester.learn(hello.spoken, of: channel)
         outlive(as: nil, grace: grace)
     }
@@ -279,6 +279,14 @@ extension Link {
         let longest = max(usual, settings.limits.maximumSessionGrace)
         if wanted > longest { overran(.maximumSessionGrace) }
         return min(wanted, longest)
+    }
+
+    /// How long that client may be silent before it is pinged: as long as it wants, but no longer than its session could be kept
+    /// without a connection. So a client that hangs is noticed.
+    private func pingInterval(wanted hello: Hello) -> Duration? {
+        guard let wanted = hello.keepaliveInterval.map({ Duration.milliseconds($0) }) else { return nil }
+        let longest = max(settings.limits.sessionGrace, settings.limits.maximumSessionGrace)
+        return longest == .zero ? wanted : wanted == .zero ? longest : min(wanted, longest)
     }
 
     /// The other end runs this library, and speaks this version.
@@ -326,7 +334,7 @@ extension Link {
         entry = channel.login.entry
         let grace = grace(wanted: hello)
         resume(over: new, from: received, grace: grace) {
-            speaks(hello.spoken, pingInterval: hello.keepaliveInterval.map { .milliseconds($0) })
+            speaks(hello.spoken, pingInterval: pingInterval(wanted: hello))
             half.assume(timeout: hello.timeout)
             channel.append { output in
                 MessageWriter.openResult(id: request.id ?? .null, in: output)

@@ -169,6 +169,13 @@ extension Link {
         }
     }
 
+    /// Counts the bytes that are kept for the other end's objects and for those that it has, while it is away.
+    func reportObjects(isConnected: Bool) {
+        guard let objects = shared.withLock({ $0.objects }) else { return }
+        let change = objects.bytesChange(isConnected: isConnected)
+        if change != 0 { requester.account.owes(change) }
+    }
+
     /// How many objects the two ends have of each other. Fast.
     package var objectCounts: (given: Int, taken: Int) {
         guard let objects = shared.withLock({ $0.objects }) else { return (0, 0) }
@@ -228,6 +235,7 @@ extension Link {
         guard half.life.lost(at: loop.now) else { return end(why) }
         // An end that listens cannot dial. Only the other end can make the next connection, so nothing is awaited soon.
         if isAccepted { requester.feed { $0.half.unreachable(because: why) } }
+        reportObjects(isConnected: false)
         tellState()
         context.sessions?.left(self)
         guard case .lost(let until) = half.life.phase, until < .distantFuture, let grace = half.life.grace else {
@@ -277,6 +285,7 @@ extension Link {
         // These requests find that they are stopped, and are counted off like all others.
         releaseHeldBack()
         reportKeptBytes()
+        reportObjects(isConnected: true)
         admission.tellBytes(of: &half)
         if !half.life.hasLeft {
             dropPosts(because: why)

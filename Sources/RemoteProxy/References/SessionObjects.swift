@@ -36,6 +36,8 @@ final class SessionObjects: Sendable {
         var isWaiting = false
         /// Answers that name objects and were not kept, so that the other end may get an error in their place.
         var uncertain: [(reply: Int64, objects: NamedObjects)] = []
+        /// How many bytes of this have been reported.
+        var reportedBytes = 0
         /// Called on any thread when there is something to give back, once until it is taken. Nil when the session is over.
         var onRelease: (@Sendable () -> Void)?
     }
@@ -69,6 +71,19 @@ final class SessionObjects: Sendable {
         for object in given.values { services[object.object.index.service.name, default: 0] += 1 }
         return ReferenceCounts(given: services, takenCount: taken)
     }
+
+    /// How many bytes more are kept than the last time. While the ends are connected nothing counts: then the limits are those of
+    /// connections.
+    func bytesChange(isConnected: Bool) -> Int {
+        state.withLock { state in
+            let handles = isConnected ? 0 : state.given.count + state.taken.count + state.released.count
+            defer { state.reportedBytes = handles * Self.bytesPerHandle }
+            return handles * Self.bytesPerHandle - state.reportedBytes
+        }
+    }
+
+    /// About as much as an entry of the tables takes.
+    private static let bytesPerHandle = 32
 
     // MARK: objects of this end
 

@@ -3,7 +3,6 @@
 import Dispatch
 import Faults
 import Foundation
-import Glibc
 import Protocols
 import RPCServer
 import RPCSockets

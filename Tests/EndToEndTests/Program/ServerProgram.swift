@@ -1,7 +1,6 @@
 // The built `rpc-server`, or another of our servers, as a child process: its arguments, its lines, its signals, its end.
 
 import Foundation
-import Glibc
 import RemoteProxy
 import TestSupport
 

@@ -3,7 +3,6 @@
 // announced. Full disks are a matter of cache files.
 
 import Foundation
-import Glibc
 import Protocols
 import RPCServer
 import RemoteProxy

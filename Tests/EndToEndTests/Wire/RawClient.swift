@@ -1,8 +1,8 @@
 // A client that knows nothing but bytes: blocking sockets, three framings, no library of ours. What other programs may
 // send is sent with it, and what they would see is read with it.
 
+import CSystem
 import Foundation
-import Glibc
 import RemoteProxy
 
 enum WireFraming: Sendable, CaseIterable {
@@ -35,7 +35,8 @@ final class RawClient {
         let url = "\(url)"
         let path = url.hasPrefix("unix://") ? url.dropFirst("unix://".count) : nil
         let family = path == nil ? AF_INET : AF_UNIX
-        descriptor = socket(family, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        descriptor = system_socket(family)
+        _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
         var patience = timeval(tv_sec: 60, tv_usec: 0)
         for option in [SO_RCVTIMEO, SO_SNDTIMEO] {
             setsockopt(descriptor, SOL_SOCKET, option, &patience, socklen_t(MemoryLayout<timeval>.size))
@@ -60,7 +61,7 @@ final class RawClient {
     private static func connect<Address>(_ descriptor: Int32, _ address: Address) -> Int32 {
         withUnsafeBytes(of: address) { bytes in
             let pointer = bytes.assumingMemoryBound(to: sockaddr.self).baseAddress
-            return pointer.map { Glibc.connect(descriptor, $0, socklen_t(bytes.count)) } ?? -1
+            return pointer.map { CSystem.connect(descriptor, $0, socklen_t(bytes.count)) } ?? -1
         }
     }
 
@@ -75,9 +76,8 @@ final class RawClient {
         bytes.withUnsafeBytes { bytes in
             var rest = bytes[...]
             while !rest.isEmpty {
-                let flags = Int32(MSG_NOSIGNAL)
-                let count = Glibc.send(
-                    descriptor, UnsafeRawBufferPointer(rebasing: rest).baseAddress, rest.count, flags)
+                let piece = UnsafeRawBufferPointer(rebasing: rest)
+                let count = system_send(descriptor, piece.baseAddress, piece.count, nil, 0)
                 guard count > 0 else { return }
                 rest = rest.dropFirst(count)
             }

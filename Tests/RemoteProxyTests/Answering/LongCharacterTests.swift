@@ -1,7 +1,7 @@
 // Texts of a peer that are one character of many bytes. Swift compares and hashes characters, and takes the square of such a
 // text's length for it. So what a peer has chosen is compared by its bytes, or only if it is short.
 
-import Glibc
+import Foundation
 import RPCSockets
 import RPCWire
 import TestSupport

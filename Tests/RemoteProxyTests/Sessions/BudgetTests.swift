@@ -112,6 +112,38 @@ private final class SlowVat: Vat {
         network.shutDown()
     }
 
+    @Test(arguments: [false, true])
+    func `objects by reference count while their session has no connection`(isResumed: Bool) throws {
+        let (network, traffic) = network()
+        network.exports.add(BookshopProxy(CornerBookshop()), named: nil)
+        let client = network.client()
+        let shop = BookshopProxy(client)
+        let parcels = try loop.complete {
+            var parcels: [Parcel] = []
+            for number in 0..<20 { parcels.append(try await shop.open("\(number)")) }
+            return parcels
+        }
+        loop.advance(by: .seconds(1))
+        let before = traffic.bytes
+        network.isServing = false
+        network.cut()
+        loop.run()
+        #expect(traffic.bytes == before + 20 * 32)
+        if isResumed {
+            network.isServing = true
+            try loop.complete { try await client.connect() }
+            loop.advance(by: .seconds(1))
+            #expect(traffic.bytes == before)
+            withExtendedLifetime(parcels) {}
+        } else {
+            loop.advance(by: .seconds(61))
+            #expect(traffic.bytes == 0)
+        }
+        client.close()
+        network.shutDown()
+        #expect(traffic.bytes == 0)
+    }
+
     @Test func `posts for an object that never comes have the grace of a session after a goodbye`() throws {
         let (network, traffic) = network()
         network.exports.add(VatProxy.unbound(on: loop, executor: loop).proxy, named: nil)

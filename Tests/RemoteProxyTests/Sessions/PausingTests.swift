@@ -85,6 +85,46 @@ import Testing
         network.shutDown()
     }
 
+    @Test func `begins no attempt for a call that was made at the same moment`() throws {
+        let client = client()
+        let states = Lock<[RPCClient.State]>([])
+        let watching = Task(executorPreference: loop) {
+            for await state in client.states { states.withLock { $0.append(state) } }
+        }
+        loop.run()
+        // The pause comes first on the loop, and the call asks for a connection before that.
+        loop.submit {
+            client.pause()
+            ProbeProxy(client).note(1)
+        }
+        loop.run()
+        #expect(states.withLock { $0 } == [.idle, .paused] && network.dials == 0)
+        client.resume()
+        loop.run()
+        #expect(probe.noted == [1] && network.dials == 1)
+        watching.cancel()
+        client.close()
+        network.shutDown()
+    }
+
+    @Test func `is closed when what was queued before the pause has left`() throws {
+        let client = try used { $0.peer = .jsonRPC(.lines) }
+        var faults = WireFaults()
+        (faults.isHeld, faults.capacity) = (true, 1)
+        network.inject(faults)
+        loop.submit {
+            ProbeProxy(client).note(2)
+            client.pause()
+        }
+        let lost = StartedCall(on: loop) { await client.close(grace: .seconds(5)) }
+        loop.run()
+        #expect(!lost.isOver && probe.noted == [])
+        network.inject(WireFaults())
+        loop.run()
+        #expect(lost.value == 0 && probe.noted == [2])
+        network.shutDown()
+    }
+
     /// Row C28 of "What became of my call".
     @Test func `gets the answers to its calls afterwards, and the server runs them once`() throws {
         let client = try used()

@@ -35,7 +35,7 @@ static inline int system_prepare(int descriptor) {
 
 static inline int system_prepare_socket(int descriptor) {
     int on = 1;
-    // This fails if the peer of an accepted socket is gone already. A send fails then too.
+    // This fails if the peer of an accepted socket is gone already. Such a socket has the setting of its listener.
     if (descriptor >= 0) (void)setsockopt(descriptor, SOL_SOCKET, SO_NOSIGPIPE, &on, sizeof on);
     return system_prepare(descriptor);
 }

@@ -1,6 +1,6 @@
 // A cache that outlives its process: the next launch, bad files, bad disks, several writers.
 
-import Glibc
+import Foundation
 import RPCSockets
 import RPCWire
 import TestSupport

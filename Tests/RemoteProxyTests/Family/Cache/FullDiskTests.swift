@@ -1,6 +1,6 @@
 // A cache file on a disk that is full.
 
-import Glibc
+import Foundation
 import TestSupport
 import Testing
 
