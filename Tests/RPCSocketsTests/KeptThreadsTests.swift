@@ -1,6 +1,6 @@
 // Which kept threads are replaced, how many, and what is left of them.
 
-import Foundation
+import Glibc
 import RPCWire
 import Synchronization
 import TestSupport
@@ -26,10 +26,18 @@ import Testing
     }
 
     private func threads(named name: String) -> Int {
-        let tasks = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task")) ?? []
-        return tasks.count {
-            (try? String(contentsOfFile: "/proc/self/task/\($0)/comm", encoding: .utf8)) == name + "\n"
+        guard let tasks = opendir("/proc/self/task") else { return 0 }
+        defer { closedir(tasks) }
+        var count = 0
+        while let entry = readdir(tasks) {
+            let task = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // A thread may have ended since it was listed.
+            let text = try? FileDescriptor("/proc/self/task/\(task)/comm", O_RDONLY).readToEnd(atMost: 100)
+            if text == Array("\(name)\n".utf8) { count += 1 }
         }
+        return count
     }
 
     @Test func `when as many threads are kept as may be, the loop waits until one is back`() async throws {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import RPCWire
 import Testing
 
@@ -7,22 +7,23 @@ import Testing
 struct PrivateFileTests {
     private let path = "/tmp/rpc-private-\(UInt64.random(in: 0 ..< .max))"
 
-    private func write(_ bytes: [UInt8], mode: Int) throws {
-        try #require(FileManager.default.createFile(atPath: path, contents: Data(bytes)))
-        try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: path)
+    private func write(_ bytes: [UInt8], mode: mode_t) throws {
+        let file = try FileDescriptor(path, O_WRONLY | O_CREAT | O_TRUNC)
+        try file.write(bytes)
+        try #require(fchmod(file.number, mode) == 0)
     }
 
-    @Test(arguments: [0o600, 0o400])
-    func `a file that only its owner may read is read whole`(mode: Int) throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
+    @Test(arguments: [0o600, 0o400] as [mode_t])
+    func `a file that only its owner may read is read whole`(mode: mode_t) throws {
+        defer { unlink(path) }
         let text = String(repeating: "ä line\n", count: 2_000)
         try write(Array(text.utf8), mode: mode)
         #expect(try PrivateFile.read(path) == text)
     }
 
-    @Test(arguments: [0o640, 0o604, 0o620, 0o601])
-    func `a file that others may have to do with is refused, with the cure`(mode: Int) throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
+    @Test(arguments: [0o640, 0o604, 0o620, 0o601] as [mode_t])
+    func `a file that others may have to do with is refused, with the cure`(mode: mode_t) throws {
+        defer { unlink(path) }
         try write(Array("secret".utf8), mode: mode)
         let error = #expect(throws: SetupError.self) { try PrivateFile.read(path) }
         let octal = String(mode, radix: 8)
@@ -31,7 +32,7 @@ struct PrivateFileTests {
     }
 
     @Test func `what is no text in a plain file of a sensible size is refused`() throws {
-        defer { try? FileManager.default.removeItem(atPath: path) }
+        defer { unlink(path) }
         #expect(throws: SetupError("cannot be opened: open: ENOENT (No such file or directory)")) {
             try PrivateFile.read(path)
         }

@@ -1,7 +1,7 @@
 // Where tests wait for the world outside: on a thread of their own, because the few threads that tasks share must not
 // be made to wait.
 
-import Foundation
+import RPCSockets
 
 /// Runs a body that may block and returns its end.
 package func blocking<Success: Sendable>(
@@ -13,6 +13,8 @@ package func blocking<Success: Sendable>(
 private final class ThreadPerJob: TaskExecutor {
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        Thread.detachNewThread { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        let run: @Sendable () -> Void = { [self] in job.runSynchronously(on: asUnownedTaskExecutor()) }
+        // Where there is no thread to be had, the caller's has to do.
+        do { try SystemThread.start(name: "blocking", run) } catch { run() }
     }
 }
