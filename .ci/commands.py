@@ -17,8 +17,14 @@ def build():
     """Builds everything, the tests too. Returns the words of the command that compiles each module, and of the one that links
     each program."""
     subprocess.run(["swift", "build", "--build-tests", "--quiet"], cwd=ROOT, check=True)
+    return listed(ROOT / ".build/debug.yaml")
+
+
+def listed(file):
+    """The words of the commands in a file in which SwiftPM has written how it builds: of the one that compiles each module, and of
+    the one that links each program."""
     compile, link = {}, {}
-    for line in (ROOT / ".build/debug.yaml").read_text().split("\n"):
+    for line in file.read_text().split("\n"):
         if not re.match(r'    args: \["[^"]*swiftc"', line):
             continue
         words = json.loads(line.removeprefix("    args: "))
