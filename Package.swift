@@ -74,7 +74,7 @@ let package = Package(
 
         // One test folder per target.
         .target(
-            name: "TestSupport", dependencies: ["RPCSockets", "RPCWire", "RemoteProxy", "Surroundings"],
+            name: "TestSupport", dependencies: ["CSystem", "RPCSockets", "RPCWire", "RemoteProxy", "Surroundings"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         .target(name: "Surroundings", path: "Tests/Surroundings"),

@@ -1,4 +1,4 @@
-import Foundation
+import CSystem
 import RPCWire
 import TestSupport
 import Testing

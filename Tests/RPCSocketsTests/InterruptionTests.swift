@@ -1,5 +1,5 @@
 import CSystem
-import Foundation
+import Glibc
 import RPCWire
 import TestSupport
 import Testing

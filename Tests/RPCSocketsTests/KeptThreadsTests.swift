@@ -1,7 +1,8 @@
 // Which kept threads are replaced, how many, and what is left of them.
 
-import Glibc
+import CSystem
 import RPCWire
+import Surroundings
 import Synchronization
 import TestSupport
 import Testing

@@ -1,7 +1,7 @@
 // What only tests do to a socket: be rude with it, and use it without a loop.
 
 import CSystem
-import Foundation
+import Glibc
 import RPCWire
 
 @testable import RPCSockets

@@ -1,6 +1,7 @@
 // A place on the disk for a test.
 
-import Foundation
+import CSystem
+import Surroundings
 
 /// A folder for one test, removed after it. Its path is short enough for sockets.
 package final class TemporaryFolder: Sendable {

@@ -19,7 +19,15 @@
 
 static inline int system_errno(void) { return errno; }
 
-static const clockid_t system_clock = SYSTEM_CLOCK, system_tick_clock = SYSTEM_TICK_CLOCK, system_time_of_day = CLOCK_REALTIME;
+static inline int64_t system_nanoseconds(clockid_t clock) {
+    struct timespec time = {0, 0};
+    (void)clock_gettime(clock, &time);
+    return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
+}
+
+static inline int64_t system_now(void) { return system_nanoseconds(SYSTEM_CLOCK); }
+static inline int64_t system_now_at_last_tick(void) { return system_nanoseconds(SYSTEM_TICK_CLOCK); }
+static inline int64_t system_time_of_day(void) { return system_nanoseconds(CLOCK_REALTIME); }
 
 /// Opens a file. Never blocks, even if the path is a pipe without a reader or writer. A new file is for the own user only.
 static inline int system_open_file(const char *path, int flags) {

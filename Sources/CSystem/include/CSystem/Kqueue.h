@@ -7,10 +7,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <sys/types.h>
-
 #include <sys/event.h>
-
 #include <time.h>
 
 /// Makes a list that is closed on exec.
