@@ -1,13 +1,17 @@
 // Which kept threads are replaced, how many, and what is left of them.
 
-import CSystem
 import RPCWire
-import Surroundings
 import Synchronization
 import TestSupport
 import Testing
 
 @testable import RPCSockets
+
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Foundation
+#endif
 
 @Suite(.waitsForOthers) struct `Threads that jobs keep` {
     @Test func `a hundred takeovers leave no thread behind`() async throws {

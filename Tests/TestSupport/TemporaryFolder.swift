@@ -1,7 +1,10 @@
 // A place on the disk for a test.
 
-import CSystem
-import Surroundings
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Foundation
+#endif
 
 /// A folder for one test, removed after it. Its path is short enough for sockets.
 package final class TemporaryFolder: Sendable {
