@@ -84,6 +84,8 @@ import Testing
                 try #require(later.connect(to: listener.endpoint))
                 await until { accepted.withLock { $0.count } == round }
             }
+            // What was submitted with the last line.
+            try await loop.perform {}
             #expect(lines.all.map { $0.hasSuffix("accepts again") } == [false, true, false, true])
             #expect(resting.all == [true, false, true, false])
             listener.close()

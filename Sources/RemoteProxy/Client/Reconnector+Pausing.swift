@@ -9,15 +9,15 @@ extension Reconnector {
     /// Ends the connection, or the attempt to make one, and makes no other until `resume`. Does nothing while paused or closed.
     func pause() {
         dialer.loop.submit { [self] in
-            let old = state.withLock { state -> State? in
+            let paused = state.withLock { state -> (old: State, callers: [WaitingTask<Connected>])? in
                 let old = state
                 guard !state.isClosing, state.machine.pause() else { return nil }
                 state.attempt += 1
                 if old.machine.phase == .connected { state.last = state.channel }
                 (state.channel, state.giveUp, state.timer, state.rejection) = (nil, nil, nil, nil)
-                return old
+                return (old, state.connecting.takeAll())
             }
-            guard let old else { return }
+            guard let (old, callers) = paused else { return }
             old.timer?.cancel()
             if old.machine.phase == .connected {
                 old.channel?.link.leaveConnection(because: Self.paused)
@@ -27,6 +27,7 @@ extension Reconnector {
             }
             states.send(.paused)
             tellPause()
+            for caller in callers { _ = caller.end(with: .failure(.notConnected(Self.paused))) }
         }
     }
 
@@ -39,10 +40,11 @@ extension Reconnector {
         }
     }
 
-    /// Ends the calls that do not wait for a connection, and the waits of `connect`, if the client is paused.
-    func tellPause() {
+    /// Ends the calls that do not wait for a connection, if the client is paused.
+    /// - Parameter caller: waits in `connect`, and is told too. Others may have come with a `resume` that is still to be done.
+    func tellPause(_ caller: WaitingTask<Connected>? = nil) {
         guard state.withLock({ $0.machine.phase == .paused }) else { return }
         requester.feed { $0.half.unreachable(because: Self.paused) }
-        endConnecting(.failure(.notConnected(Self.paused)))
+        _ = caller?.end(with: .failure(.notConnected(Self.paused)))
     }
 }

@@ -88,7 +88,7 @@ final class Reconnector: Sendable {
         let caller = state.withLock { $0.isClosing ? nil : $0.connecting.join() }
         guard let caller else { throw requester.error(.closed(wasSent: false)) }
         // On the loop, where attempts end, so that a wait has begun before it is cut short.
-        dialer.loop.submit { [self] in hurry() }
+        dialer.loop.submit { [self] in hurry(caller) }
         let deadline = CallScope.current?.deadline ?? .distantFuture
         guard let end = try await caller.wait(until: deadline, on: dialer.loop) else {
             throw RPCError.notConnected("the time allowed is over; \(requester.ask { $0.unavailableReason })")
@@ -98,7 +98,7 @@ final class Reconnector: Sendable {
 
     /// Has the callers of `connect` told at once if there is a connection that works. Otherwise it is probed, or one is made,
     /// and they wait for that. On the loop.
-    func hurry() {
+    func hurry(_ caller: WaitingTask<Connected>? = nil) {
         let (action, waiting, channel) = state.withLock { state in
             let isFirst = state.machine.wanted() == .dial
             let action = isFirst ? .dial : state.machine.waited()
@@ -108,7 +108,7 @@ final class Reconnector: Sendable {
         waiting?.cancel()
         perform(action)
         if let channel, !channel.probe() { endConnecting(.success(())) }
-        tellPause()
+        tellPause(caller)
     }
 
     private func answered(_ attempt: Int) {
