@@ -63,7 +63,7 @@
             let isWriting = interest.contains(.writing)
             if watch.isWriting != isWriting { try set(descriptor, EVFILT_WRITE, isWriting ? EV_ADD : EV_DELETE) }
             watch.isWriting = isWriting
-            // If nobody wants to read, bytes that wait must not end each wait.
+            // While reading is not watched, unread bytes must not end each wait.
             try setReading(
                 descriptor, &watch, interest.contains(.reading) ? Self.always : isWriting ? 0 : Self.atChanges)
             watches[descriptor] = watch

@@ -11,7 +11,7 @@ struct UnixSocketFile {
     private let inode: ino_t
 
     /// Binds the socket to the path. Only the user of this process may connect, whatever the umask is: until the socket listens,
-    /// the system refuses everyone. A umask of this process' own would change the files that other threads make meanwhile.
+    /// the system refuses each connection. A umask of this process' own would change the files that other threads make meanwhile.
     static func bind(_ socket: Socket, _ address: SocketAddress, _ path: String) throws(SystemError) -> UnixSocketFile {
         if let old = status(path) {
             switch old.st_mode & mode_t(S_IFMT) {

@@ -10,8 +10,9 @@ public struct Keepalive: Sendable, Hashable {
     /// How long the other end may be silent before it is pinged. Zero never pings. A server disconnects a client that sends more
     /// than a hundred pings in ten seconds.
     ///
-    /// A client tells its server this time, and the server pings it no sooner. With zero at the client, neither end pings. Then
-    /// only the system watches the connection, as long as the server's own interval is not zero.
+    /// A client tells its server this time, and the server pings it no sooner. With zero at the client, the client never pings. The
+    /// server pings it after the longest time for which it keeps a session, ten minutes by default. Between pings only the system
+    /// watches the connection. With zero at the server, the server never pings.
     public var interval: Duration
     /// How long the answer to a ping may take. After that the connection counts as lost.
     public var timeout: Duration
@@ -80,7 +81,7 @@ package struct PingTimer: Sendable {
         return isOn ? heard.advanced(byNanoseconds: interval) : .distantFuture
     }
 
-    /// What is known of the other end when somebody needs the connection now.
+    /// What is known of the other end when a caller of `connect` needs the connection now.
     package enum Presence: Sendable, Hashable {
         /// It was heard a short time ago.
         case heard

@@ -54,7 +54,7 @@ import Testing
             if isPatient {
                 watched.release()
             } else {
-                // The server keeps no session that nobody asks it to keep.
+                // The server keeps no session for a client that has not asked for it.
                 #expect(await begins.next() == .cancelled)
             }
             client.resume()

@@ -404,7 +404,7 @@ import Testing
         network.expectNothingLeft()
     }
 
-    /// Whatever order things happen in, each call runs once and each post arrives once.
+    /// In every order of events each call runs once and each post arrives once.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func `loses nothing and runs nothing twice`(seed: UInt64) throws {
         var random = SeededGenerator(seed: seed)

@@ -191,7 +191,7 @@ import Testing
     }
 }
 
-/// Keeps what comes, for clients that are written by hand.
+/// Keeps the received bytes, for tests that write a client's messages by hand.
 final class LineReceiver: ByteReceiver {
     private let bytes = Lock<[UInt8]>([])
     var text: String { String(decoding: bytes.withLock { $0 }, as: UTF8.self) }
