@@ -1,4 +1,4 @@
-// Connects a client to its server: over a socket, or in tests over memory.
+// Connects a client to its server: over a socket, or in the way of a `Transport`.
 
 package import RPCSockets
 package import RPCWire

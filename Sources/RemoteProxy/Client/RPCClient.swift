@@ -44,6 +44,20 @@ public final class RPCClient: Sendable, CustomReflectable {
         self.init(endpoint, configuration)
     }
 
+    /// A client whose server has no address. In all else it is like a client of an endpoint.
+    /// - Parameters:
+    ///   - transport: how the server is reached.
+    public convenience init(_ transport: Transport, _ configuration: Configuration = Configuration()) {
+        self.init(transport.dialer(configuration), configuration)
+    }
+
+    /// A client whose server has no address. Its configuration is all defaults but for what the closure sets.
+    public convenience init(_ transport: Transport, _ configure: (inout Configuration) throws -> Void) rethrows {
+        var configuration = Configuration()
+        try configure(&configuration)
+        self.init(transport, configuration)
+    }
+
     package init(
         _ dialer: Dialer, _ configuration: Configuration = Configuration(),
         chance: @escaping @Sendable () -> Double = { .random(in: 0..<1) }
