@@ -13,10 +13,16 @@ final class RecordingReceiver: ByteReceiver {
         var bytesAfterEnd = 0
         /// How often it was told that its output changes.
         var outputChanges = 0
+        /// How often it was told that reading has paused.
+        var pauses = 0
+        /// How often it was told that the peer sends no more.
+        var peerEnds = 0
     }
 
     private struct State {
         var record = Record()
+        var wantsMore = true
+        var hasMoreToSend = false
         var waiting: [(condition: @Sendable (Record) -> Bool, resume: @Sendable () -> Void)] = []
     }
 
@@ -42,6 +48,24 @@ final class RecordingReceiver: ByteReceiver {
     }
 
     func outputChanged() { note { $0.outputChanges += 1 } }
+    func pausedReading() { note { $0.pauses += 1 } }
+
+    /// Whether it takes bytes.
+    var wantsMore: Bool {
+        get { state.withLock { $0.wantsMore } }
+        set { state.withLock { $0.wantsMore = newValue } }
+    }
+
+    /// Whether it still writes when the peer sends no more.
+    var hasMoreToSend: Bool {
+        get { state.withLock { $0.hasMoreToSend } }
+        set { state.withLock { $0.hasMoreToSend = newValue } }
+    }
+
+    func peerFinished() -> Bool {
+        note { $0.peerEnds += 1 }
+        return hasMoreToSend
+    }
 
     func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
         note { record in

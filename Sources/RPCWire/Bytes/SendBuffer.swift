@@ -79,6 +79,17 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
         shared = Shared(left[count - own..<left.count])
     }
 
+    /// Copies the first bytes, and removes them.
+    package mutating func takeFirst(_ count: Int) -> Bytes {
+        let chunk = ByteChunk(capacity: count)
+        let own = min(count, end - start)
+        chunk.memory.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<own]))
+        UnsafeMutableRawBufferPointer(rebasing: chunk.memory[own...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: sharedBytes[..<(count - own)]))
+        removeFirst(count)
+        return Bytes(chunk, 0..<count)
+    }
+
     /// Empties the buffer and gives all memory back. Call this instead of assigning a new buffer, for the reason that
     /// `KeptMessages.removeAll` gives.
     package mutating func letGo() {

@@ -1,3 +1,4 @@
+import RPCSockets
 import RPCWire
 import TestSupport
 import Testing
