@@ -63,8 +63,8 @@ public final class RPCServer: Sendable, CustomReflectable {
     /// Replaces the list of tokens while the server runs, as after a change of its file.
     ///
     /// Returns at once. From then on every login is checked against the new list. Callers notice nothing if the list has
-    /// their token with the same name and roles. Nor do callers on a Unix-domain socket that have shown no token, since the
-    /// system names their user. All other callers lose their connections and sessions shortly after. So do callers without a
+    /// their token with the same name and roles. Nor do callers that have shown no token on a Unix-domain socket, since the
+    /// system names their user, or in this process, if they were given an identity. All other callers lose their connections and sessions shortly after. So do callers without a
     /// token that connected when there was no list. Their running calls are cancelled, and their sessions cannot be resumed.
     /// Posts of a caller that has closed its connection before still run.
     ///
@@ -81,6 +81,16 @@ public final class RPCServer: Sendable, CustomReflectable {
     @discardableResult
     public func listen(on endpoint: Endpoint) async throws -> Endpoint {
         try await driver.listen(on: endpoint)
+    }
+
+    /// Connects a client of this process.
+    /// - Parameters:
+    ///   - limits: for the output of the client.
+    ///   - thread: which thread of this server serves the connection, if it listens somewhere. Nil for the client's own.
+    package func connect(
+        as identity: Identity?, _ limits: OutputLimits, onThread thread: Int? = nil
+    ) -> Result<any ByteChannel, SetupError> {
+        driver.connect(as: identity, limits, onThread: thread)
     }
 
     /// Listens at the endpoints, logs a line for each, and serves until `stop` is called or the calling task is cancelled.

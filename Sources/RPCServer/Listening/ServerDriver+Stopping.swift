@@ -23,20 +23,20 @@ extension ServerDriver {
 
     /// Begins to stop, and returns at once. A second call can only make the grace time end earlier.
     func beginStop(grace: Duration?) {
-        let (loop, channels, done) = state.withLock { state in
+        let (channels, done) = state.withLock { state in
             if state.phase == .serving { state.phase = .stopping }
-            let loop = state.runners.first?.loop
-            return (loop, Array(state.channels.values), state.finishIfDone())
+            return (Array(state.channels.values), state.finishIfDone())
         }
         closeListeners()
         // The addresses are closed, so no client can come back. A connection that is lost now takes its session with it.
         sessions.close()
         for channel in channels { channel.drain() }
         done?.perform()
-        if let loop, done == nil {
-            let end = loop.now.advanced(by: grace ?? configuration.limits.stopGrace)
+        if done == nil {
             // On the shared loop: a subject may be blocking a loop of the server.
-            EventLoop.shared.schedule(at: end) { [weak self] in self?.graceIsOver() }
+            let loop = EventLoop.shared
+            let end = loop.now.advanced(by: grace ?? configuration.limits.stopGrace)
+            loop.schedule(at: end) { [weak self] in self?.graceIsOver() }
         }
     }
 
@@ -94,8 +94,9 @@ extension ServerDriver.State {
         defer {
             waiters = []
             runners = []
+            runnerInProcess = nil
             loops = []
         }
-        return Done(waiters: waiters, runners: runners, loops: loops)
+        return Done(waiters: waiters, runners: runners + [runnerInProcess].compactMap { $0 }, loops: loops)
     }
 }

@@ -17,6 +17,8 @@ final class ServerDriver: Sendable {
         var loops: [EventLoop] = []
         /// One for each loop, in the same order.
         var runners: [RequestRunner] = []
+        /// Runs the requests of the clients in this process, on their loop. Made for the first of them.
+        var runnerInProcess: RequestRunner?
         /// Gives a loop another thread when a subject blocks the loop's thread.
         var monitor: HandoffMonitor?
         var waiters: [CheckedContinuation<Void, Never>] = []
@@ -43,8 +45,9 @@ final class ServerDriver: Sendable {
         self.configuration = configuration
         self.exports = exports
         sessions = SessionTable(grace: configuration.limits.sessionGrace, limit: configuration.limits.maximumSessions)
+        // One more, for the loop of the clients in this process.
         let traffic = Traffic(
-            loops: configuration.threads, maximumRequests: configuration.limits.maximumRequestsInAll,
+            loops: max(1, configuration.threads) + 1, maximumRequests: configuration.limits.maximumRequestsInAll,
             maximumBytes: configuration.limits.maximumBytesInAll)
         self.traffic = traffic
         logLimiter = LogLimiter(
@@ -77,7 +80,9 @@ final class ServerDriver: Sendable {
     @discardableResult
     func listen(on endpoint: Endpoint) async throws -> Endpoint {
         let address = try address(of: endpoint)
-        try checkExports(for: endpoint)
+        if let refusal = firstRefusal {
+            throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
+        }
         let loop = try firstLoop(for: endpoint)
         let listener: Listener
         do {
@@ -108,11 +113,12 @@ final class ServerDriver: Sendable {
 
     private static let stopped = RPCError(.closed, "the server was stopped", outcome: .notExecuted)
 
-    /// Refuses the first address when a proxy could not be exported. Later a line in the log is enough, since the server
-    /// already serves other objects.
-    private func checkExports(for endpoint: Endpoint) throws {
-        guard let refusal = exports.refusal, state.withLock({ $0.listeners.isEmpty }) else { return }
-        throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
+    /// Why a proxy could not be exported, before the first address and the first client in this process. Later a line in the log is
+    /// enough, since the server already serves other objects.
+    private var firstRefusal: String? {
+        exports.refusal.flatMap { refusal in
+            state.withLock { $0.accepted == 0 && $0.listeners.isEmpty } ? refusal : nil
+        }
     }
 
     /// Replaces the list of tokens, then checks all channels and sessions against it. A channel that opens meanwhile
@@ -188,27 +194,91 @@ final class ServerDriver: Sendable {
         }
     }
 
-    private func accept(_ socket: Socket, from address: SocketAddress) {
-        let neighbourhood = address.neighbourhood
-        let (refusal, place) = state.withLock { state -> (Limit?, (number: Int, loops: [EventLoop], RequestRunner)?) in
-            guard state.phase == .serving else { return (nil, nil) }
-            if let limit = state.count.add(from: neighbourhood) { return (limit, nil) }
-            state.accepted += 1
-            return (nil, (state.accepted, state.loops, state.runners[state.accepted % state.runners.count]))
-        }
-        if let refusal { refuse(address, refusal) }
-        guard let (number, loops, runner) = place else { return socket.close() }
-        traffic.count { $0.accepted += 1 }
-        let carrier = SocketChannel(
-            socket, on: loops[number % loops.count], remoteAddress: "\(address)", limits: configuration.limits.output,
-            pausesReading: true)
-        serve(wrap(carrier), number: number, from: neighbourhood, runner: runner)
+    // MARK: connections
+
+    /// Where a connection is served.
+    fileprivate struct Place {
+        let loop: EventLoop
+        let runner: RequestRunner
     }
 
-    private func refuse(_ address: SocketAddress, _ limit: Limit) {
-        traffic.overran(limit)
+    private enum Admission {
+        case admitted(number: Int, Place)
+        case refused(Limit)
+        /// The server takes no connections any more.
+        case stopped
+    }
+
+    /// Counts a new connection, and decides where it is served.
+    /// - Parameters:
+    ///   - address: whose connections have a limit of their own; nil for this machine.
+    ///   - thread: which thread of the server serves the connection. By default the next one; nil for the clients' own.
+    private func admit(from address: String?, onThread thread: (_ number: Int) -> Int? = { $0 }) -> Admission {
+        let admission = state.withLock { state -> Admission in
+            guard state.phase == .serving else { return .stopped }
+            if let limit = state.count.add(from: address) { return .refused(limit) }
+            state.accepted += 1
+            let number = state.accepted
+            return .admitted(number: number, state.place(thread(number), configuration))
+        }
+        switch admission {
+        case .admitted: traffic.count { $0.accepted += 1 }
+        case .refused(let limit): traffic.overran(limit)
+        case .stopped: break
+        }
+        return admission
+    }
+
+    private func accept(_ socket: Socket, from address: SocketAddress) {
+        let neighbourhood = address.neighbourhood
+        switch admit(from: neighbourhood) {
+        case .stopped: socket.close()
+        case .refused(let limit):
+            tellRefusal(of: "\(address)", limit)
+            socket.close()
+        case .admitted(let number, let place):
+            let carrier = SocketChannel(
+                socket, on: place.loop, remoteAddress: "\(address)", limits: configuration.limits.output,
+                pausesReading: true)
+            serve(wrap(carrier), number: number, from: neighbourhood, runner: place.runner)
+        }
+    }
+
+    /// Connects a client of this process, on the loop of such clients.
+    /// - Parameters:
+    ///   - identity: what the client is taken for; nil if it has to show a token where there are some.
+    ///   - limits: for the output of the client.
+    ///   - thread: which thread of this server serves the connection. Nil for the client's own.
+    /// - Returns: the client's end of the connection.
+    func connect(
+        as identity: Identity?, _ limits: OutputLimits, onThread thread: Int?
+    ) -> Result<any ByteChannel, SetupError> {
+        if let refusal = firstRefusal {
+            return .failure(SetupError("cannot serve in process: \(refusal)", isLasting: true))
+        }
+        switch admit(from: nil, onThread: { _ in thread }) {
+        case .stopped:
+            return .failure(SetupError("the server in this process was stopped; make another one", isLasting: true))
+        case .refused(let limit):
+            tellRefusal(of: Self.addressInProcess, limit)
+            return .failure(SetupError("the server in this process: \(configuration.limits.overrun(of: limit))"))
+        case .admitted(let number, let place):
+            var (near, far) = (MemoryEnd(on: EventLoop.shared), MemoryEnd(on: place.loop))
+            (near.remoteAddress, near.limits) = ("the server in this process", limits)
+            (far.remoteAddress, far.limits) = (Self.addressInProcess, configuration.limits.output)
+            far.peer = identity.map { .named($0.name, roles: $0.roles) }
+            far.pausesReading = true
+            let (client, carrier) = MemoryChannel.pair(near, far)
+            serve(carrier, number: number, from: nil, runner: place.runner)
+            return .success(client)
+        }
+    }
+
+    private static let addressInProcess = "in process"
+
+    private func tellRefusal(of address: String, _ limit: Limit) {
         let text = "refused \(address): \(configuration.limits.overrun(of: limit))"
-        logLimiter.log(LogRecord(.warning, text, peer: "\(address)"))
+        logLimiter.log(LogRecord(.warning, text, peer: address))
     }
 
     private func serve(_ carrier: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
@@ -252,5 +322,24 @@ final class ServerDriver: Sendable {
             return state.finishIfDone()
         }
         done?.perform()
+    }
+}
+
+extension ServerDriver.State {
+    /// The place of the connection with that number: on one thread after the other. On the loop of the clients of this process if
+    /// there is no number, or no thread.
+    fileprivate mutating func place(_ number: Int?, _ configuration: RPCServer.Configuration) -> ServerDriver.Place {
+        if let number, !loops.isEmpty {
+            let index = number % loops.count
+            return ServerDriver.Place(loop: loops[index], runner: runners[index])
+        }
+        let loop = EventLoop.shared
+        let runner =
+            runnerInProcess
+            ?? RequestRunner(
+                loop: loop, handoff: loop, number: max(1, configuration.threads),
+                maximumWait: configuration.limits.maximumWait)
+        runnerInProcess = runner
+        return ServerDriver.Place(loop: loop, runner: runner)
     }
 }

@@ -70,6 +70,8 @@ extension ByteChannel {
 package enum PeerProof: Sendable, Equatable {
     /// The system says which user runs it.
     case user(UInt32)
+    /// It is part of this process, which gives it this name and these roles.
+    case named(String, roles: Set<String>)
 }
 
 /// What the code that flushes knows about further output. A channel may ignore it.

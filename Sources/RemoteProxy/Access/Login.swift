@@ -27,6 +27,7 @@ package struct Login: Sendable {
     package mutating func prove(_ proof: PeerProof) {
         switch proof {
         case .user(let user): identity = Identity(name: "uid:\(user)")
+        case .named(let name, let roles): identity = Identity(name: name, roles: roles)
         }
         isLocked = false
     }

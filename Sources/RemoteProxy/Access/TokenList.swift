@@ -3,7 +3,8 @@
 import RPCSockets
 import RPCWire
 
-/// A name and roles that the other end of a connection has proved to have: by a token, or by the user id of its process.
+/// A name and roles that the other end of a connection has proved to have: by a token, or by the user id of its process. A client in
+/// the process of its server has those that the program gives it.
 public struct Identity: Sendable, Hashable {
     /// The name in the list of tokens, or `uid:` and the number of the user.
     public let name: String
@@ -107,7 +108,7 @@ public struct TokenList: Sendable {
     }
 
     /// Whether a caller that was let in earlier may stay. It may if its line is in this list too, with the same name and roles.
-    /// It also may if it came without a token and the system has named its user.
+    /// It also may if it came without a token, and the system has named its user or this program has named it.
     package func keeps(_ identity: Identity?, by entry: Entry?) -> Bool {
         entry.map(entries.contains) ?? (identity != nil)
     }

@@ -1,4 +1,5 @@
-// Sessions over real sockets: a server with several threads, and a client whose connections break.
+// Sessions of a server with several threads, and a client whose connections break: over sockets, with or without a channel around
+// them, and in memory.
 
 import Protocols
 import RPCServer
@@ -9,55 +10,67 @@ import Subjects
 import TestSupport
 import Testing
 
-@Suite(.waitsForOthers) struct `Resuming over sockets` {
+@Suite(.waitsForOthers) struct `Resuming on another thread` {
+    /// What the connections are made of.
+    enum Kind: CaseIterable { case socket, sealed, memory }
+
     /// Connects for real and can break what it has connected.
     private final class BreakingDialer: Sendable {
         /// One for each connection that was made.
         let connections: AsyncStream<Void>
         private let report: AsyncStream<Void>.Continuation
         private let streams = Lock<[any ByteChannel]>([])
+        private let server: RPCServer
         private let endpoint: SocketEndpoint
-        private let wrap: @Sendable (any ByteChannel) -> any ByteChannel
+        private let kind: Kind
 
-        init(_ url: Endpoint, wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel = { $0 }) throws {
-            self.wrap = wrap
-            endpoint = try url.socket()
+        init(_ server: RPCServer, _ kind: Kind) async throws {
+            (self.server, self.kind) = (server, kind)
+            endpoint = try await server.listen(on: "tcp://127.0.0.1:0").socket()
             (connections, report) = AsyncStream.makeStream()
         }
 
         var count: Int { streams.withLock { $0.count } }
 
         var dialer: Dialer {
-            Dialer(loop: EventLoop.shared) { [self] done in
-                let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { [self] result in
-                    let result = result.map(wrap)
-                    if case .success(let stream) = result {
-                        streams.withLock { $0.append(stream) }
-                        report.yield()
+            Dialer(loop: EventLoop.shared, handoff: EventLoop.shared) { [self] done in
+                if kind == .memory {
+                    // Each time on the next thread.
+                    EventLoop.shared.submit { [self] in
+                        done(made(server.connect(as: nil, OutputLimits(), onThread: count)))
                     }
-                    done(result)
+                    return {}
+                }
+                let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { [self] result in
+                    done(made(result.map { `Resuming on another thread`.channel($0, kind) }))
                 }
                 return { connector.cancel() }
             }
         }
 
+        private func made(_ result: Result<any ByteChannel, SetupError>) -> Result<any ByteChannel, SetupError> {
+            if case .success(let stream) = result {
+                streams.withLock { $0.append(stream) }
+                report.yield()
+            }
+            return result
+        }
+
         func cut() { streams.withLock { $0.last }?.abort() }
     }
 
-    private static func channel(_ inside: any ByteChannel, isSealed: Bool) -> any ByteChannel {
-        isSealed ? SealedChannel(inside) : inside
+    fileprivate static func channel(_ inside: any ByteChannel, _ kind: Kind) -> any ByteChannel {
+        kind == .sealed ? SealedChannel(inside) : inside
     }
 
-    @Test(arguments: [false, true])
-    func `a call goes on while its connection moves from thread to thread`(isSealed: Bool) async throws {
+    @Test(arguments: Kind.allCases)
+    func `a call goes on while its connection moves from thread to thread`(kind: Kind) async throws {
         let held = HeldGreeter()
         var configuration = RPCServer.Configuration()
         configuration.threads = 4
-        let server = RPCServer(configuration) { Self.channel($0, isSealed: isSealed) }
+        let server = RPCServer(configuration) { Self.channel($0, kind) }
         server.export(GreeterProxy(held))
-        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0")) {
-            Self.channel($0, isSealed: isSealed)
-        }
+        let network = try await BreakingDialer(server, kind)
         let client = RPCClient(network.dialer, .patient)
         var (events, connections) = (held.events.makeAsyncIterator(), network.connections.makeAsyncIterator())
         for number in 1...9 {
@@ -78,16 +91,14 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: [false, true])
-    func `under many callers a connection that breaks again and again loses nothing`(isSealed: Bool) async throws {
+    @Test(arguments: Kind.allCases)
+    func `under many callers a connection that breaks again and again loses nothing`(kind: Kind) async throws {
         var configuration = RPCServer.Configuration()
         configuration.threads = 4
-        let server = RPCServer(configuration) { Self.channel($0, isSealed: isSealed) }
+        let server = RPCServer(configuration) { Self.channel($0, kind) }
         let counter = SharedCounter()
         server.export(CounterProxy(counter))
-        let network = try BreakingDialer(try await server.listen(on: "tcp://127.0.0.1:0")) {
-            Self.channel($0, isSealed: isSealed)
-        }
+        let network = try await BreakingDialer(server, kind)
         var patient = RPCClient.Configuration.patient
         patient.reconnect.maximum = .milliseconds(10)
         let client = RPCClient(network.dialer, patient)
