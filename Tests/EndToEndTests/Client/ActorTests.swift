@@ -26,8 +26,9 @@ private actor Clerk {
 }
 
 @Suite(.waitsForOthers) struct `A caller on an actor` {
-    @Test func `is back there, whatever became of its call`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `is back there, whatever became of its call`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
             let (remote, local) = (CalculatorProxy(client), CalculatorProxy(CheckedCalculator()))
             try await Clerk().work(with: remote, remote)
@@ -36,8 +37,9 @@ private actor Clerk {
         }
     }
 
-    @Test @MainActor func `which may be the main one`() async throws {
-        try await withServer { @MainActor url in
+    @Test(arguments: Medium.allCases) @MainActor
+    func `which may be the main one`(over medium: Medium) async throws {
+        try await withServer(over: medium) { @MainActor url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
             for number in 0..<20 {
                 try #require(await calculator.add(number, 1) == number + 1)
@@ -52,8 +54,9 @@ private actor Clerk {
     }
 
     /// Those of the main one look for their answers themselves, as long as they are alone.
-    @Test @MainActor func `goes on while others call too, here and there`() async throws {
-        try await withServer { @MainActor url in
+    @Test(arguments: Medium.allCases) @MainActor
+    func `goes on while others call too, here and there`(over medium: Medium) async throws {
+        try await withServer(over: medium) { @MainActor url in
             let client = RPCClient(url, .patient)
             let calculator = CalculatorProxy(client)
             for round in 0..<10 {

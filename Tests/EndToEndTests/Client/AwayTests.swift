@@ -37,12 +37,12 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func `a client that pauses gets its answer when it is back`(isPatient: Bool) async throws {
+    @Test(arguments: [false, true], Medium.allCases)
+    func `a client that pauses gets its answer when it is back`(isPatient: Bool, over medium: Medium) async throws {
         let watched = WatchedEcho()
         var limits = RPCServer.Configuration.quiet
         limits.limits.sessionGrace = .zero
-        try await withServer("tcp://127.0.0.1:0", limits, exporting: [EchoProxy(watched)]) { url in
+        try await withServer(over: medium, limits, exporting: [EchoProxy(watched)]) { url in
             var configuration = RPCClient.Configuration.eager
             if isPatient { configuration.sessionGrace = .seconds(600) }
             let client = RPCClient(url, configuration)
@@ -71,11 +71,12 @@ import Testing
         }
     }
 
-    @Test func `a server keeps a session no longer than its own limit`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a server keeps a session no longer than its own limit`(over medium: Medium) async throws {
         var server = RPCServer.Configuration.quiet
         (server.limits.sessionGrace, server.limits.maximumSessionGrace) = (.zero, .zero)
         let watched = WatchedEcho()
-        try await withServer("tcp://127.0.0.1:0", server, exporting: [EchoProxy(watched)]) { url in
+        try await withServer(over: medium, server, exporting: [EchoProxy(watched)]) { url in
             var configuration = RPCClient.Configuration.eager
             configuration.sessionGrace = .seconds(600)
             let client = RPCClient(url, configuration)

@@ -34,8 +34,9 @@ import Testing
         }
     }
 
-    @Test func `a declared error is caught as the type the subject threw`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `a declared error is caught as the type the subject threw`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
             do {
                 _ = try await calculator.divide(1, by: 0)
@@ -47,9 +48,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [RPCClient.Configuration.Framing.lengthPrefixed, .lines, .headers])
-    func `a client speaks the framing it is told to`(_ framing: RPCClient.Configuration.Framing) async throws {
-        try await withServer { url in
+    @Test(arguments: [RPCClient.Configuration.Framing.lengthPrefixed, .lines, .headers], Medium.allCases)
+    func `a client speaks the framing it is told to`(_ framing: RPCClient.Configuration.Framing, over medium: Medium)
+        async throws
+    {
+        try await withServer(over: medium) { url in
             var configuration = RPCClient.Configuration.patient
             configuration.peer = .jsonRPC(framing)
             let echo = EchoProxy(RPCClient(url, configuration))
@@ -59,8 +62,9 @@ import Testing
         }
     }
 
-    @Test func `64 tasks share one client and each gets its own answers`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `64 tasks share one client and each gets its own answers`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
             try await withThrowingTaskGroup { group in
                 for caller in 0..<64 {
@@ -73,8 +77,9 @@ import Testing
         }
     }
 
-    @Test func `slow calls do not hold up fast ones`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `slow calls do not hold up fast ones`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
             let slow = Task { try await EchoProxy(client).later("slow", afterMilliseconds: 60_000) }
             for _ in 0..<20 { try #require(await CalculatorProxy(client).add(1, 1) == 2) }
@@ -84,8 +89,9 @@ import Testing
     }
 
     /// Row C12 of "What became of my call".
-    @Test func `who is cancelled learns of it although others leave its loop no rest`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `who is cancelled learns of it although others leave its loop no rest`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
             let calculator = CalculatorProxy(client)
             let others = (0..<16).map { _ in
@@ -106,8 +112,9 @@ import Testing
         }
     }
 
-    @Test func `the shorter of two timeouts holds`() async throws {
-        try await withServer { url in
+    @Test(arguments: Medium.allCases)
+    func `the shorter of two timeouts holds`(over medium: Medium) async throws {
+        try await withServer(over: medium) { url in
             let echo = EchoProxy(RPCClient(url, .patient))
             // Connected first: a deadline that ends before the call has left is another error.
             try #require(await echo.text("hello") == "hello")

@@ -37,10 +37,12 @@ import Testing
         }
     }
 
-    @Test func `a subject two servers away has what the first caller has left`() async throws {
-        try await withServer(exporting: [GreeterProxy(TimeTeller())]) { url in
+    @Test(arguments: Medium.allCases)
+    func `a subject two servers away has what the first caller has left`(over medium: Medium) async throws {
+        try await withServer(over: medium, exporting: [GreeterProxy(TimeTeller())]) { url in
             let upstream = RPCClient(url)
-            try await withServer(exporting: [GreeterProxy(TimeTeller(next: GreeterProxy(upstream)))]) { url in
+            try await withServer(over: medium, exporting: [GreeterProxy(TimeTeller(next: GreeterProxy(upstream)))]) {
+                url in
                 let greeter = GreeterProxy(RPCClient(url))
                 let usual = try #require(Double(try await greeter.greet("").split(separator: " ").first ?? ""))
                 #expect(usual > 1_000 && usual <= 30_001)
@@ -71,11 +73,11 @@ import Testing
         func divide(_ a: Int, by b: Int) async throws -> Int { a / b }
     }
 
-    @Test(arguments: ["plain", "locked"])
-    func `are never told that they ran if they did not`(_ kind: String) async throws {
+    @Test(arguments: ["plain", "locked"], Medium.allCases)
+    func `are never told that they ran if they did not`(_ kind: String, over medium: Medium) async throws {
         let register = Register()
         let plain = CalculatorProxy(register)
-        try await withServer(exporting: [kind == "plain" ? plain : plain.locked()]) { url in
+        try await withServer(over: medium, exporting: [kind == "plain" ? plain : plain.locked()]) { url in
             let calculator = CalculatorProxy(RPCClient(url))
             _ = try await calculator.add(-1, 0)
             let outcomes = await withTaskGroup(of: (Int, RPCError.Outcome?).self) { group in

@@ -69,16 +69,17 @@ private final class PlainNester: Nester {
 
 @Suite(.waitsForOthers) struct `Deep values` {
     private func withNester(
-        _ configuration: RPCServer.Configuration = .quiet, _ body: (NesterProxy) async throws -> Void
+        over medium: Medium, _ configuration: RPCServer.Configuration = .quiet,
+        _ body: (NesterProxy) async throws -> Void
     ) async throws {
-        try await withServer("tcp://127.0.0.1:0", configuration, exporting: [NesterProxy(PlainNester())]) { url in
+        try await withServer(over: medium, configuration, exporting: [NesterProxy(PlainNester())]) { url in
             try await body(NesterProxy(RPCClient(url, .patient)))
         }
     }
 
-    @Test(arguments: [1, 40, 510, 511, 512])
-    func `travel in either direction`(levels: Int) async throws {
-        try await withNester { nester in
+    @Test(arguments: [1, 40, 510, 511, 512], Medium.allCases)
+    func `travel in either direction`(levels: Int, over medium: Medium) async throws {
+        try await withNester(over: medium) { nester in
             let value = Nesting(levels: levels)
             try #require(await nester.levels(of: value) == levels)
             try #require(await nester.nested(levels) == value)
@@ -86,9 +87,13 @@ private final class PlainNester: Nester {
         }
     }
 
-    @Test(arguments: [513, 514, 600, 2_000])
-    func `of more levels than the limit are not sent, and their caller is told its name`(levels: Int) async throws {
-        try await withNester { nester in
+    @Test(arguments: [513, 514, 600, 2_000], Medium.allCases)
+    func `of more levels than the limit are not sent, and their caller is told its name`(
+        levels: Int, over medium: Medium
+    )
+        async throws
+    {
+        try await withNester(over: medium) { nester in
             let tooDeep = await #expect(throws: RPCError.self) { try await nester.levels(of: Nesting(levels: levels)) }
             #expect(tooDeep?.code == .invalidArguments && tooDeep?.outcome == .notExecuted)
             #expect(tooDeep?.message.contains("Nested deeper than 512 levels (maximumDepth)") == true)
@@ -105,10 +110,12 @@ private final class PlainNester: Nester {
     }
 
     /// Row C21 of "What became of my call".
-    @Test func `of more levels than the server takes are refused under the id of their call`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `of more levels than the server takes are refused under the id of their call`(over medium: Medium) async throws
+    {
         var configuration = RPCServer.Configuration.quiet
         configuration.limits.maximumDepth = 20
-        try await withNester(configuration) { nester in
+        try await withNester(over: medium, configuration) { nester in
             try #require(await nester.levels(of: Nesting(levels: 20)) == 20)
             for levels in [21, 40, 512] {
                 let error = await #expect(throws: RPCError.self) {
@@ -144,8 +151,9 @@ private final class PlainNester: Nester {
         }
     }
 
-    @Test func `that cannot be sent leave out the middle of where they stand, and say so`() async throws {
-        try await withNester { nester in
+    @Test(arguments: Medium.allCases)
+    func `that cannot be sent leave out the middle of where they stand, and say so`(over medium: Medium) async throws {
+        try await withNester(over: medium) { nester in
             let error = await #expect(throws: RPCError.self) { try await nester.levels(of: Nesting(levels: 513)) }
             let start = String(repeating: "[0]", count: 16)
             #expect(error?.message.contains("at \(start)…(480 steps)…\(start): Nested") == true)

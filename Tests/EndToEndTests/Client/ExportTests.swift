@@ -115,9 +115,11 @@ private struct ShowingEcho: Echo {
         #expect(logged.allSatisfy { !$0.hasSuffix(":0") })
     }
 
-    @Test func `a server that serves already keeps what it has`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a server that serves already keeps what it has`(over medium: Medium) async throws {
         let server = server
-        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let client = RPCClient(try await server.reached(over: medium), .patient)
+        try await client.connect()
         server.export(OtherGreeterProxy(Rival()), named: "rival")
         server.export(GreeterProxy(EnglishGreeter()), named: "#1")
         #expect(lines.withLock { $0.count } == 2)
@@ -126,10 +128,11 @@ private struct ShowingEcho: Echo {
         await server.stop(grace: .zero)
     }
 
-    @Test func `a server takes back what it has exported`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a server takes back what it has exported`(over medium: Medium) async throws {
         let server = server
         let registration = server.export(GreeterProxy(EnglishGreeter()), named: "other")
-        let client = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let client = RPCClient(try await server.reached(over: medium), .patient)
         let greeter = GreeterProxy(client, named: "other")
         try #require(await greeter.greet("you") == "Hello, you!")
         for _ in 1...2 { registration.cancel() }
@@ -139,8 +142,11 @@ private struct ShowingEcho: Echo {
         await server.stop(grace: .zero)
     }
 
-    @Test func `a client takes back what it has exported, and keeps what it had when names clash`() async throws {
-        try await withServer(exporting: [EchoProxy(AskingEcho())]) { url in
+    @Test(arguments: Medium.allCases)
+    func `a client takes back what it has exported, and keeps what it had when names clash`(over medium: Medium)
+        async throws
+    {
+        try await withServer(over: medium, exporting: [EchoProxy(AskingEcho())]) { url in
             var configuration = RPCClient.Configuration.patient
             configuration.log = { [lines] line in lines.withLock { $0.append(line.message) } }
             let client = RPCClient(url, configuration)
@@ -157,14 +163,15 @@ private struct ShowingEcho: Echo {
     }
 
     /// A failing expectation of Swift Testing looks into all values that it compares, and so does `dump`.
-    @Test func `ends, clients, callers and proxies can be dumped while they work`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `ends, clients, callers and proxies can be dumped while they work`(over medium: Medium) async throws {
         let server = RPCServer()
-        let address = try await server.listen(on: "tcp://127.0.0.1:0")
+        let transport = try await server.reached(over: medium)
         server.export(EchoProxy(ShowingEcho()))
-        let client = RPCClient(address)
+        let client = RPCClient(transport)
         let echo = EchoProxy(client)
         let caller = try await echo.text("")
-        #expect(caller.contains("Caller") && caller.contains("tcp://127.0.0.1"))
+        #expect(caller.contains("Caller") && caller.contains(medium == .socket ? "tcp://127.0.0.1" : "in process"))
         let cache = Cache.memory
         let (unbound, binding) = EchoProxy.unbound()
         let values: [Any] = [

@@ -64,8 +64,9 @@ private struct ActorGreeter: Greeter {
 }
 
 @Suite(.waitsForOthers) struct `Peers` {
-    @Test func `a subject may do its work on actors`() async throws {
-        try await withServer(exporting: [GreeterProxy(ActorGreeter())]) { url in
+    @Test(arguments: Medium.allCases)
+    func `a subject may do its work on actors`(over medium: Medium) async throws {
+        try await withServer(over: medium, exporting: [GreeterProxy(ActorGreeter())]) { url in
             let greeter = GreeterProxy(RPCClient(url, .patient))
             let greetings = try await withThrowingTaskGroup(of: String.self) { group in
                 for _ in 0..<100 { group.addTask { try await greeter.greet("you") } }
@@ -75,17 +76,20 @@ private struct ActorGreeter: Greeter {
         }
     }
 
-    @Test func `a subject calls back to an object of its caller`() async throws {
-        try await withServer(exporting: [GreeterProxy(AskingGreeter())]) { url in
+    @Test(arguments: Medium.allCases)
+    func `a subject calls back to an object of its caller`(over medium: Medium) async throws {
+        try await withServer(over: medium, exporting: [GreeterProxy(AskingGreeter())]) { url in
             let client = RPCClient(url, .patient)
             client.export(GreeterProxy(EnglishGreeter()))
-            try #require(await GreeterProxy(client).greet("you") == "tcp:// says: Hello, you!")
+            let address = medium == .socket ? "tcp://" : "in pro"
+            try #require(await GreeterProxy(client).greet("you") == "\(address) says: Hello, you!")
         }
     }
 
-    @Test func `a gateway is one line, and errors pass through it as themselves`() async throws {
-        try await withServer { upstream in
-            try await withServer(exporting: [CalculatorProxy(RPCClient(upstream, .patient))]) { url in
+    @Test(arguments: Medium.allCases)
+    func `a gateway is one line, and errors pass through it as themselves`(over medium: Medium) async throws {
+        try await withServer(over: medium) { upstream in
+            try await withServer(over: medium, exporting: [CalculatorProxy(RPCClient(upstream, .patient))]) { url in
                 let calculator = CalculatorProxy(RPCClient(url, .patient))
                 try #require(await calculator.add(20, 22) == 42)
                 await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
@@ -93,11 +97,12 @@ private struct ActorGreeter: Greeter {
         }
     }
 
-    @Test func `cancelling the first caller stops the last subject, two servers away`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `cancelling the first caller stops the last subject, two servers away`(over medium: Medium) async throws {
         let watched = Watched()
-        try await withServer(exporting: [EchoProxy(watched)]) { upstream in
+        try await withServer(over: medium, exporting: [EchoProxy(watched)]) { upstream in
             let relay = Relay(next: EchoProxy(RPCClient(upstream, .patient)))
-            try await withServer(exporting: [EchoProxy(relay)]) { url in
+            try await withServer(over: medium, exporting: [EchoProxy(relay)]) { url in
                 let call = Task { try await EchoProxy(RPCClient(url, .patient)).later("x", afterMilliseconds: 60_000) }
                 var begins = watched.hasBegun.stream.makeAsyncIterator()
                 #expect(await begins.next() != nil)
@@ -109,11 +114,12 @@ private struct ActorGreeter: Greeter {
         }
     }
 
-    @Test func `a deadline reaches the last subject, two servers away`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a deadline reaches the last subject, two servers away`(over medium: Medium) async throws {
         let watched = Watched()
-        try await withServer(exporting: [EchoProxy(watched)]) { upstream in
+        try await withServer(over: medium, exporting: [EchoProxy(watched)]) { upstream in
             let relay = Relay(next: EchoProxy(RPCClient(upstream, .patient)))
-            try await withServer(exporting: [EchoProxy(relay)]) { url in
+            try await withServer(over: medium, exporting: [EchoProxy(relay)]) { url in
                 let echo = EchoProxy(RPCClient(url, .patient))
                 // Connects both hops first: a deadline that ends before the call has left reaches nobody.
                 try #require(await echo.text("hello") == "hello")
@@ -144,9 +150,10 @@ private struct ActorGreeter: Greeter {
         await server.stop(grace: .zero)
     }
 
-    @Test func `what was posted just before closing arrives`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `what was posted just before closing arrives`(over medium: Medium) async throws {
         let counter = SharedCounter()
-        try await withServer(exporting: [CounterProxy(counter)]) { url in
+        try await withServer(over: medium, exporting: [CounterProxy(counter)]) { url in
             for number in 0..<50 {
                 let client = RPCClient(url, .patient)
                 let proxy = CounterProxy(client)

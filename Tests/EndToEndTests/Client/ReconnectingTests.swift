@@ -76,9 +76,12 @@ import Testing
         #expect(error?.outcome == .notExecuted)
     }
 
-    @Test func `what a client has posted arrives, however soon afterwards it is closed or let go`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `what a client has posted arrives, however soon afterwards it is closed or let go`(over medium: Medium)
+        async throws
+    {
         let counter = SharedCounter()
-        try await withServer(exporting: [CounterProxy(counter)]) { url in
+        try await withServer(over: medium, exporting: [CounterProxy(counter)]) { url in
             let client = RPCClient(url, .patient)
             for number in 0..<300 { CounterProxy(client).note("closed \(number)") }
             client.close()

@@ -12,16 +12,46 @@ func withServer<Result>(
     exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
     _ body: (Endpoint) async throws -> Result
 ) async throws -> Result {
+    try await withServer(configuration, exporting: proxies, named: name, grace: grace) { server in
+        try await body(try await server.listen(on: url))
+    }
+}
+
+/// Does the same, and gives the body what clients reach the server by.
+func withServer<Result>(
+    over medium: Medium, _ configuration: RPCServer.Configuration = .quiet,
+    exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
+    _ body: (Transport) async throws -> Result
+) async throws -> Result {
+    try await withServer(configuration, exporting: proxies, named: name, grace: grace) { server in
+        try await body(try await server.reached(over: medium))
+    }
+}
+
+private func withServer<Result>(
+    _ configuration: RPCServer.Configuration, exporting proxies: [any ServiceProxy], named name: String?,
+    grace: Duration,
+    _ body: (RPCServer) async throws -> Result
+) async throws -> Result {
     let server = RPCServer(configuration)
     for proxy in proxies { server.export(proxy, named: name) }
-    let bound = try await server.listen(on: url)
     do {
-        let result = try await body(bound)
+        let result = try await body(server)
         await server.stop(grace: grace)
         return result
     } catch {
         await server.stop(grace: grace)
         throw error
+    }
+}
+
+extension RPCServer {
+    /// How clients reach this server. It listens on a free port if that is over sockets.
+    func reached(over medium: Medium) async throws -> Transport {
+        switch medium {
+        case .socket: .socket(try await listen(on: "tcp://127.0.0.1:0"))
+        case .memory: .inProcess(self)
+        }
     }
 }
 

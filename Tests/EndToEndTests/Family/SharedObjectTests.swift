@@ -30,7 +30,10 @@ private final class PaperNotepad: Notepad {
 }
 
 @Suite(.waitsForOthers) struct `An object shared by clients` {
-    @Test func `appears with the first, is one's alone for a while, and disappears after the last`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `appears with the first, is one's alone for a while, and disappears after the last`(over medium: Medium)
+        async throws
+    {
         let (gone, went) = AsyncStream.makeStream(of: Void.self)
         let made = Lock(0)
         let server = RPCServer()
@@ -41,7 +44,7 @@ private final class PaperNotepad: Notepad {
             went.yield()
         }
         server.export(DeskProxy(OfficeDesk(pad: pad.locked(.readersTogether))))
-        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let url = try await server.reached(over: medium)
         let clients = (RPCClient(url, .patient), RPCClient(url, .patient))
         let one = NotepadProxy(try await DeskProxy(clients.0).notepad())
         let two = NotepadProxy(try await DeskProxy(clients.1).notepad())
@@ -68,10 +71,11 @@ private final class PaperNotepad: Notepad {
         await server.stop()
     }
 
-    @Test func `is free when the one that holds it goes away in the middle`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `is free when the one that holds it goes away in the middle`(over medium: Medium) async throws {
         let server = RPCServer()
         server.export(NotepadProxy(PaperNotepad()).locked())
-        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let url = try await server.reached(over: medium)
         let clients = (RPCClient(url, .patient), RPCClient(url, .patient))
         let (one, two) = (NotepadProxy(clients.0), NotepadProxy(clients.1))
         try await one.exclusively {

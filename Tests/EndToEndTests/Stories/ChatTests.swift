@@ -49,16 +49,17 @@ private final class PlainMember: ChatMember {
     private let cid = AttentiveMember()
 
     /// Runs the body with three clients of one chat.
-    private func withClients(_ body: ([RPCClient]) async throws -> Void) async throws {
-        try await withServer(exporting: [ChatProxy(ChatRooms())]) { url in
+    private func withClients(over medium: Medium, _ body: ([RPCClient]) async throws -> Void) async throws {
+        try await withServer(over: medium, exporting: [ChatProxy(ChatRooms())]) { url in
             let clients = (0..<3).map { _ in RPCClient(url, .patient) }
             try await body(clients)
             for client in clients { await client.close(grace: .seconds(2)) }
         }
     }
 
-    @Test func `tells all members who comes, what is said and who leaves`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `tells all members who comes, what is said and who leaves`(over medium: Medium) async throws {
+        try await withClients(over: medium) { clients in
             let anns = try await ChatProxy(clients[0]).join("garden", as: "Ann", ann)
             let bobs = try await ChatProxy(clients[1]).join("garden", as: "Bob", bob)
             let cids = try await ChatProxy(clients[2]).join("garden", as: "Cid", cid)
@@ -77,8 +78,9 @@ private final class PlainMember: ChatMember {
         }
     }
 
-    @Test func `has a room while it has members, and each name once in a room`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `has a room while it has members, and each name once in a room`(over medium: Medium) async throws {
+        try await withClients(over: medium) { clients in
             let (one, two) = (ChatProxy(clients[0]), ChatProxy(clients[1]))
             #expect(try await one.rooms() == [])
             let first = try await one.join("garden", as: "Ann", ann)
@@ -98,8 +100,9 @@ private final class PlainMember: ChatMember {
         }
     }
 
-    @Test func `has no member whose session is over`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `has no member whose session is over`(over medium: Medium) async throws {
+        try await withClients(over: medium) { clients in
             let anns = try await ChatProxy(clients[0]).join("garden", as: "Ann", ann)
             let bobs = try await ChatProxy(clients[1]).join("garden", as: "Bob", bob)
             let alone = try await ChatProxy(clients[1]).join("attic", as: "Bob", bob)
@@ -115,8 +118,9 @@ private final class PlainMember: ChatMember {
         }
     }
 
-    @Test func `has no member that has let go of its room`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `has no member that has let go of its room`(over medium: Medium) async throws {
+        try await withClients(over: medium) { clients in
             let chat = ChatProxy(clients[0])
             do {
                 let room = try await chat.join("garden", as: "Ann", ann)
@@ -128,8 +132,9 @@ private final class PlainMember: ChatMember {
         }
     }
 
-    @Test func `does not keep a member that is passed weakly and keeps its room`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `does not keep a member that is passed weakly and keeps its room`(over medium: Medium) async throws {
+        try await withClients(over: medium) { clients in
             let anns = try await ChatProxy(clients[0]).join("garden", as: "Ann", ann)
             do {
                 let member = AttentiveMember()
@@ -143,8 +148,11 @@ private final class PlainMember: ChatMember {
         }
     }
 
-    @Test func `tells all members the texts in one order, which is the order of each speaker`() async throws {
-        try await withClients { clients in
+    @Test(arguments: Medium.allCases)
+    func `tells all members the texts in one order, which is the order of each speaker`(over medium: Medium)
+        async throws
+    {
+        try await withClients(over: medium) { clients in
             let members = [ann, bob, cid]
             var rooms: [any ChatRoom] = []
             for (index, client) in clients.enumerated() {

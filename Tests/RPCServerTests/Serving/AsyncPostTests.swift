@@ -80,15 +80,18 @@ private final class SelfishJournal: Journal {
 }
 
 @Suite(.waitsForOthers) struct `Async posts` {
-    private func remote(_ journal: some Journal) async throws -> (RPCServer, JournalProxy) {
+    private func remote(_ journal: some Journal, over medium: Medium) async throws -> (RPCServer, JournalProxy) {
         let server = RPCServer()
         server.export(JournalProxy(journal))
-        return (server, JournalProxy(RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)))
+        return (server, JournalProxy(RPCClient(try await server.reached(over: medium), .patient)))
     }
 
-    @Test(arguments: ["actor", "main actor"])
-    func `are run by the object itself, in order, and a call finds all of them`(_ kind: String) async throws {
-        let (server, journal) = try await kind == "actor" ? remote(ActorJournal()) : remote(MainJournal())
+    @Test(arguments: ["actor", "main actor"], Medium.allCases)
+    func `are run by the object itself, in order, and a call finds all of them`(_ kind: String, over medium: Medium)
+        async throws
+    {
+        let (server, journal) =
+            try await kind == "actor" ? remote(ActorJournal(), over: medium) : remote(MainJournal(), over: medium)
         for round in 1...20 {
             for line in 1...50 {
                 await journal.note(round * 50 + line)
@@ -99,9 +102,10 @@ private final class SelfishJournal: Journal {
         await server.stop()
     }
 
-    @Test func `return to their caller before they have run`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `return to their caller before they have run`(over medium: Medium) async throws {
         let object = SlowJournal()
-        let (server, journal) = try await remote(object)
+        let (server, journal) = try await remote(object, over: medium)
         await journal.note(1)
         await journal.note(2)
         await until { object.isNoting.isRaised }
@@ -112,11 +116,12 @@ private final class SelfishJournal: Journal {
         await server.stop()
     }
 
-    @Test func `keep the calls behind them waiting, but not those of other connections`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `keep the calls behind them waiting, but not those of other connections`(over medium: Medium) async throws {
         let object = SlowJournal()
         let server = RPCServer()
         server.export(JournalProxy(object))
-        let url = try await server.listen(on: "tcp://127.0.0.1:0")
+        let url = try await server.reached(over: medium)
         let journal = JournalProxy(RPCClient(url, .patient))
         await journal.note(1)
         await until { object.isNoting.isRaised }
@@ -130,9 +135,10 @@ private final class SelfishJournal: Journal {
         await server.stop()
     }
 
-    @Test func `have the metadata with which they were made, also if they waited`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `have the metadata with which they were made, also if they waited`(over medium: Medium) async throws {
         let object = SlowJournal()
-        let (server, journal) = try await remote(object)
+        let (server, journal) = try await remote(object, over: medium)
         for (line, tag) in ["a", nil, "b", "b"].enumerated() {
             try await withCallMetadata(Metadata(tag.map { ["tag": MetadataValue($0)] } ?? [:])) {
                 await journal.note(line)
@@ -144,11 +150,12 @@ private final class SelfishJournal: Journal {
         await server.stop()
     }
 
-    @Test func `that wait in number keep their connection's later requests waiting, and cost no other one anything`()
-        async throws
-    {
+    @Test(arguments: Medium.allCases)
+    func `that wait in number keep their connection's later requests waiting, and cost no other one anything`(
+        over medium: Medium
+    ) async throws {
         let object = SlowJournal()
-        let (server, journal) = try await remote(object)
+        let (server, journal) = try await remote(object, over: medium)
         for line in 0..<1_000 { await journal.note(line) }
         await until { object.isNoting.isRaised }
         async let lines = journal.lines()

@@ -53,18 +53,20 @@ private struct BlockedServer {
     let object = BlockingGreeter()
     let log = LogLines()
     let server: RPCServer
-    let url: Endpoint
+    let transport: Transport
 
-    init(_ configure: (inout RPCServer.Configuration) -> Void = { _ in }) async throws {
+    init(
+        over medium: Medium = .socket, _ configure: (inout RPCServer.Configuration) -> Void = { _ in }
+    ) async throws {
         var configuration = RPCServer.Configuration()
         configuration.log = log.write
         configure(&configuration)
         server = RPCServer(configuration)
         server.export(GreeterProxy(object))
-        url = try await server.listen(on: "tcp://127.0.0.1:0")
+        transport = try await server.reached(over: medium)
     }
 
-    func greeter() -> GreeterProxy { GreeterProxy(RPCClient(url, .patient)) }
+    func greeter() -> GreeterProxy { GreeterProxy(RPCClient(transport, .patient)) }
 
     /// Begins a call and waits until it has blocked its thread.
     func block(_ name: String = "block", through greeter: GreeterProxy) async -> Task<String, any Error> {
@@ -75,19 +77,21 @@ private struct BlockedServer {
 }
 
 @Suite(.waitsForOthers) struct `An object that blocks` {
-    @Test(arguments: ["block", "later", "child"])
-    func `does not keep a neighbour waiting`(how: String) async throws {
-        let blocked = try await BlockedServer()
+    @Test(arguments: ["block", "later", "child"], Medium.allCases)
+    func `does not keep a neighbour waiting`(how: String, over medium: Medium) async throws {
+        let blocked = try await BlockedServer(over: medium)
         let call = await blocked.block(how, through: blocked.greeter())
         #expect(try await blocked.greeter().greet("neighbour") == "Hello, neighbour!")
-        #expect(blocked.server.counters.threadTakeovers >= 1)
+        // The thread of the clients is not the server's own.
+        if medium == .socket { #expect(blocked.server.counters.threadTakeovers >= 1) }
         blocked.object.barrier.open()
         #expect(try await call.value == "Hello, \(how)!")
         await blocked.server.stop()
     }
 
-    @Test func `does not keep the other calls of its own connection waiting`() async throws {
-        let blocked = try await BlockedServer()
+    @Test(arguments: Medium.allCases)
+    func `does not keep the other calls of its own connection waiting`(over medium: Medium) async throws {
+        let blocked = try await BlockedServer(over: medium)
         let greeter = blocked.greeter()
         let call = await blocked.block(through: greeter)
         for number in 0..<100 { #expect(try await greeter.greet("\(number)") == "Hello, \(number)!") }
@@ -116,8 +120,9 @@ private struct BlockedServer {
         #expect(try await greeter.greet(name) == "Hello, \(name)!")
     }
 
-    @Test func `hears that its caller has cancelled`() async throws {
-        let blocked = try await BlockedServer()
+    @Test(arguments: Medium.allCases)
+    func `hears that its caller has cancelled`(over medium: Medium) async throws {
+        let blocked = try await BlockedServer(over: medium)
         let call = await blocked.block("until cancelled", through: blocked.greeter())
         call.cancel()
         await #expect(throws: CancellationError.self) { try await call.value }
@@ -140,8 +145,9 @@ private struct BlockedServer {
         await blocked.server.stop()
     }
 
-    @Test func `does not keep the server from stopping`() async throws {
-        let blocked = try await BlockedServer()
+    @Test(arguments: Medium.allCases)
+    func `does not keep the server from stopping`(over medium: Medium) async throws {
+        let blocked = try await BlockedServer(over: medium)
         let call = await blocked.block(through: blocked.greeter())
         await blocked.server.stop(grace: .zero)
         await #expect(throws: RPCError.self) { try await call.value }

@@ -97,12 +97,11 @@ private struct Hall {
     let server: RPCServer
     let client: RPCClient
 
-    init() async throws {
+    init(over medium: Medium) async throws {
         var configuration = RPCServer.Configuration()
         configuration.threads = 1
         server = RPCServer(configuration)
-        let url = try await server.listen(on: "tcp://127.0.0.1:0")
-        client = RPCClient(url, .patient)
+        client = RPCClient(try await server.reached(over: medium), .patient)
         let far = Game(table: table, isNear: false)
         let near = Game(table: table, isNear: true)
         let mains = await (MainPlayer(far), MainPlayer(near))
@@ -135,9 +134,9 @@ private struct Hall {
 }
 
 @Suite struct `Calls back and forth` {
-    @Test(arguments: ["plain", "actor", "main"])
-    func `go on a hundred deep, from calls and from posts`(kind: String) async throws {
-        let hall = try await Hall()
+    @Test(arguments: ["plain", "actor", "main"], Medium.allCases)
+    func `go on a hundred deep, from calls and from posts`(kind: String, over medium: Medium) async throws {
+        let hall = try await Hall(over: medium)
         let far = hall.sit(kind)
         #expect(try await far.play(100, by: kind) == 100)
         await far.serve(100, by: kind)
@@ -147,8 +146,9 @@ private struct Hall {
         await hall.end()
     }
 
-    @Test func `meet a lock that they hold as a local call of the same task does`() async throws {
-        let hall = try await Hall()
+    @Test(arguments: Medium.allCases)
+    func `meet a lock that they hold as a local call of the same task does`(over medium: Medium) async throws {
+        let hall = try await Hall(over: medium)
         for kind in ["plain", "actor", "main"] {
             let name = "locked \(kind)"
             let far = hall.sit(name)
@@ -160,8 +160,9 @@ private struct Hall {
         await hall.end()
     }
 
-    @Test func `enter a lock that their caller has for itself`() async throws {
-        let hall = try await Hall()
+    @Test(arguments: Medium.allCases)
+    func `enter a lock that their caller has for itself`(over medium: Medium) async throws {
+        let hall = try await Hall(over: medium)
         let near = PlayerProxy(PlainPlayer(Game(table: hall.table, isNear: true))).locked()
         hall.client.export(near, named: "held")
         hall.server.export(PlayerProxy(PlainPlayer(Game(table: hall.table, isNear: false))), named: "held")

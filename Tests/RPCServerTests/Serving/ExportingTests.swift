@@ -9,16 +9,17 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Exporting` {
-    /// A server on a free port and a client of it.
+    /// A server and a client of it.
     private func pair(
-        _ configuration: RPCServer.Configuration = .init()
+        over medium: Medium, _ configuration: RPCServer.Configuration = .init()
     ) async throws -> (server: RPCServer, client: RPCClient) {
         let server = RPCServer(configuration)
-        return (server, RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient))
+        return (server, RPCClient(try await server.reached(over: medium), .patient))
     }
 
-    @Test func `several objects of one service are told apart by name`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `several objects of one service are told apart by name`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         for name in ["anna", "bert", "with ] and \"quotes\""] {
             server.export(GreeterProxy(ScriptedGreeter { "\(name) greets \($0)" }), named: name)
         }
@@ -42,8 +43,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `exporting again replaces, for those already connected as well`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `exporting again replaces, for those already connected as well`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         let greeter = GreeterProxy(client)
         server.export(GreeterProxy(ScriptedGreeter { _ in "old" }))
         #expect(try await greeter.greet("you") == "old")
@@ -52,10 +54,11 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a proxy for another server is exported like any object`() async throws {
-        let (back, upstream) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `a proxy for another server is exported like any object`(over medium: Medium) async throws {
+        let (back, upstream) = try await pair(over: medium)
         back.export(CalculatorProxy(CheckedCalculator()))
-        let (front, client) = try await pair()
+        let (front, client) = try await pair(over: medium)
         front.export(CalculatorProxy(upstream))
         let calculator = CalculatorProxy(client)
         #expect(try await calculator.add(20, 22) == 42)
@@ -64,8 +67,9 @@ import Testing
         await back.stop()
     }
 
-    @Test func `posts of one connection arrive in their order`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `posts of one connection arrive in their order`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(CounterProxy(SharedCounter()))
         let counter = CounterProxy(client)
         let lines = (0..<500).map { "line \($0)" }
@@ -74,8 +78,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `a subject knows its caller, the same for all calls of a client`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `a subject knows its caller, the same for all calls of a client`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(
             GreeterProxy(
                 ScriptedGreeter { _ in
@@ -83,18 +88,19 @@ import Testing
                     return Caller.current.map { "\($0.address) \($0.id)" } ?? "nobody"
                 }))
         let first = try await GreeterProxy(client).greet("1")
-        #expect(first.hasPrefix("tcp://127.0.0.1:"))
+        #expect(first.hasPrefix(medium == .socket ? "tcp://127.0.0.1:" : "in process "))
         #expect(first.split(separator: " ").last?.count == 8)
         #expect(try await GreeterProxy(client).greet("2") == first)
-        let other = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+        let other = RPCClient(try await server.reached(over: medium), .patient)
         let stranger = try await GreeterProxy(other).greet("3")
         #expect(stranger.split(separator: " ").last != first.split(separator: " ").last)
         #expect(Caller.current == nil)
         await server.stop()
     }
 
-    @Test func `a subject calls its caller back while it is being called`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `a subject calls its caller back while it is being called`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(
             GreeterProxy(
                 ScriptedGreeter { name in
@@ -106,10 +112,11 @@ import Testing
         await server.stop()
     }
 
-    @Test func `calls back have the time that the server's configuration gives them`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `calls back have the time that the server's configuration gives them`(over medium: Medium) async throws {
         var configuration = RPCServer.Configuration()
         configuration.timeout = .milliseconds(30)
-        let (server, client) = try await pair(configuration)
+        let (server, client) = try await pair(over: medium, configuration)
         server.export(
             GreeterProxy(
                 ScriptedGreeter { _ in
@@ -128,8 +135,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `an export ends with its caller, and a later one of the same name does not`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `an export ends with its caller, and a later one of the same name does not`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(
             GreeterProxy(
                 ScriptedGreeter { name in
@@ -139,7 +147,7 @@ import Testing
                 }))
         var devices: [RPCClient] = []
         for number in 0..<2 {
-            let device = RPCClient(try await server.listen(on: "tcp://127.0.0.1:0"), .patient)
+            let device = RPCClient(try await server.reached(over: medium), .patient)
             device.export(GreeterProxy(ScriptedGreeter { "\(number): \($0)" }))
             #expect(try await GreeterProxy(device).greet("lamp") == "welcome")
             devices.append(device)
@@ -154,8 +162,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `declared errors arrive as themselves`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `declared errors arrive as themselves`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(CalculatorProxy(CheckedCalculator()))
         let calculator = CalculatorProxy(client)
         await #expect(throws: ArithmeticFailure.divisionByZero) { try await calculator.divide(1, by: 0) }
@@ -165,12 +174,15 @@ import Testing
     }
 
     /// Row C25 of "What became of my call".
-    @Test func `an undeclared error stays at the server, and a number ties its log to the answer`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `an undeclared error stays at the server, and a number ties its log to the answer`(over medium: Medium)
+        async throws
+    {
         struct Failure: Error { let path = "/etc/private", password = "hunter2" }
         let log = LogLines()
         var configuration = RPCServer.Configuration()
         configuration.log = log.write
-        let (server, client) = try await pair(configuration)
+        let (server, client) = try await pair(over: medium, configuration)
         server.export(GreeterProxy(ScriptedGreeter { _ in throw Failure() }))
         let error = try #require(await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") })
         #expect(error.code == .subjectFailed)
@@ -185,12 +197,13 @@ import Testing
         await server.stop()
     }
 
-    @Test func `the cause of an RPCError stays at the server, in its log`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `the cause of an RPCError stays at the server, in its log`(over medium: Medium) async throws {
         struct Failure: Error { let path = "/etc/private" }
         let log = LogLines()
         var configuration = RPCServer.Configuration()
         configuration.log = log.write
-        let (server, client) = try await pair(configuration)
+        let (server, client) = try await pair(over: medium, configuration)
         server.export(GreeterProxy.lazy { throw Failure() })
         let error = try #require(await #expect(throws: RPCError.self) { try await GreeterProxy(client).greet("you") })
         #expect(error.code == .unavailable)
@@ -201,8 +214,9 @@ import Testing
         await server.stop()
     }
 
-    @Test func `an RPCError that a subject throws arrives with its code, text and data`() async throws {
-        let (server, client) = try await pair()
+    @Test(arguments: Medium.allCases)
+    func `an RPCError that a subject throws arrives with its code, text and data`(over medium: Medium) async throws {
+        let (server, client) = try await pair(over: medium)
         server.export(
             GreeterProxy(
                 ScriptedGreeter { _ in

@@ -10,6 +10,13 @@ import TestSupport
 import Testing
 
 @Suite(.waitsForOthers) struct `Stopping` {
+    private func serve(_ greeter: any Greeter, over medium: Medium) async throws -> (server: RPCServer, url: Transport)
+    {
+        let server = RPCServer()
+        server.export(GreeterProxy(greeter))
+        return (server, try await server.reached(over: medium))
+    }
+
     private func serve(_ greeter: any Greeter) async throws -> (server: RPCServer, url: Endpoint) {
         let server = RPCServer()
         server.export(GreeterProxy(greeter))
@@ -17,9 +24,10 @@ import Testing
     }
 
     /// Row C16 of "What became of my call".
-    @Test func `stop lets the running call finish`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `stop lets the running call finish`(over medium: Medium) async throws {
         let held = HeldGreeter()
-        let (server, url) = try await serve(held)
+        let (server, url) = try await serve(held, over: medium)
         let client = RPCClient(url, .patient)
         async let answer = GreeterProxy(client).greet("slow")
         _ = await held.events.first { $0 == .began("slow") }
@@ -34,9 +42,12 @@ import Testing
         client.close()
     }
 
-    @Test func `a call still running after the grace time is cancelled and its outcome unknown`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a call still running after the grace time is cancelled and its outcome unknown`(over medium: Medium)
+        async throws
+    {
         let held = HeldGreeter()
-        let (server, url) = try await serve(held)
+        let (server, url) = try await serve(held, over: medium)
         let client = RPCClient(url, .patient)
         let answer = Task { try await GreeterProxy(client).greet("endless") }
         _ = await held.events.first { $0 == .began("endless") }
@@ -85,9 +96,10 @@ import Testing
         await #expect(throws: RPCError.self) { try await answer.value }
     }
 
-    @Test func `a second stop with less grace ends the first one's wait`() async throws {
+    @Test(arguments: Medium.allCases)
+    func `a second stop with less grace ends the first one's wait`(over medium: Medium) async throws {
         let held = HeldGreeter()
-        let (server, url) = try await serve(held)
+        let (server, url) = try await serve(held, over: medium)
         let client = RPCClient(url, .patient)
         let answer = Task { try await GreeterProxy(client).greet("endless") }
         _ = await held.events.first { $0 == .began("endless") }
