@@ -1,5 +1,6 @@
 // The counters of a server, for monitoring.
 
+import RPCSockets
 import RPCWire
 public import RemoteProxy
 
@@ -18,6 +19,14 @@ extension RPCServer {
         /// The bytes that are kept for all peers, as `Limits.maximumBytesInAll` counts them; without the first few kilobytes of each
         /// connection.
         public let bytesKept: Int
+        /// How many handshakes of TLS have succeeded.
+        public let tlsHandshakes: Int
+        /// How many of them went on with an earlier session, which costs half as much.
+        public let tlsResumptions: Int
+        /// How many handshakes of TLS have failed. Each has a line in the log.
+        public let tlsFailures: Int
+        /// How many days the certificate is still valid; negative if it is not. Nil without TLS.
+        public let certificateDaysLeft: Int?
         /// How many logins had a token that is known.
         public let loginsAccepted: Int
         /// How many logins had a token that is not known.
@@ -57,9 +66,13 @@ extension RPCServer {
 extension ServerDriver {
     var counters: RPCServer.Counters {
         let (rare, objects) = (traffic.rareEvents, links.map(\.objectCounts))
+        let tls = tls.withLock { $0 }
+        let shaken = tls?.counts ?? ServerTLS.Counts()
         return RPCServer.Counters(
             connectionsOpen: connectionCount, connectionsAccepted: rare.accepted, requestsRunning: traffic.running,
-            requestsBegun: traffic.calls, bytesKept: traffic.bytes, loginsAccepted: rare.loggedIn,
+            requestsBegun: traffic.calls, bytesKept: traffic.bytes, tlsHandshakes: shaken.handshakes,
+            tlsResumptions: shaken.resumptions, tlsFailures: shaken.failures, certificateDaysLeft: tls?.daysLeft,
+            loginsAccepted: rare.loggedIn,
             loginsRefused: rare.failedLogins, threadTakeovers: rare.takeovers, straysReceived: rare.strays,
             postsDropped: rare.droppedPosts, referencesGiven: objects.reduce(0) { $0 + $1.given },
             referencesTaken: objects.reduce(0) { $0 + $1.taken },

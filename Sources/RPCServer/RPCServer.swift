@@ -27,7 +27,7 @@ public final class RPCServer: Sendable, CustomReflectable {
     }
 
     /// A server whose connections run through channels around those of their sockets.
-    package init(_ configuration: Configuration, wrap: @escaping @Sendable (SocketChannel) -> any ByteChannel) {
+    package init(_ configuration: Configuration, wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel) {
         exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
         driver = ServerDriver(configuration, exports: exports, wrap: wrap)
     }
@@ -74,9 +74,18 @@ public final class RPCServer: Sendable, CustomReflectable {
     /// - Parameter tokens: takes the place of `Configuration.tokens`.
     public func reload(tokens: TokenList) { driver.reload(tokens) }
 
+    /// Reads the files of `Configuration.tls` again, as after a renewal of the certificate. The server also looks at them once a
+    /// minute by itself.
+    ///
+    /// Returns when they have been read. Later connections get the new certificate, and open ones stay. If the files cannot be
+    /// used, the server keeps what it has, and the log says why. Does nothing before the first address.
+    public func reloadCertificate() { driver.tls.withLock { $0 }?.reload() }
+
     /// Listens at one more endpoint, serves from then on, and returns the endpoint. Port 0 becomes the real port.
-    /// - Throws: `RPCServer.ListenError` when the endpoint is no address or is not free. Also when it is not loopback, there are
-    ///   no tokens, and `Configuration.allowsOtherMachines` is false. Also when it is the first address and `export` has
+    /// - Returns: the endpoint with the real port. It begins with `tls://` if clients without TLS are refused there, and has the pin
+    ///   of the key if the certificate is self-signed: a client may use it as it is.
+    /// - Throws: `RPCServer.ListenError` when the endpoint is no address or is not free, and when the certificate cannot be used.
+    ///   Also when other machines can reach it, calls are not safe there, and `Configuration.allowsOtherMachines` is false. Also when it is the first address and `export` has
     ///   refused a proxy. `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on endpoint: Endpoint) async throws -> Endpoint {

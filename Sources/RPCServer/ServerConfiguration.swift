@@ -15,7 +15,10 @@ extension RPCServer {
         /// before it can call anything. A peer on a Unix-domain socket needs none, since the system names its user.
         /// `RPCServer.reload(tokens:)` replaces the list while the server runs.
         public var tokens: TokenList?
-        /// Whether to listen on addresses that other machines can reach although there are no tokens.
+        /// How the server speaks TLS. Nil speaks none.
+        public var tls: TLS?
+        /// Whether to listen on addresses that other machines can reach although calls are not safe there: without ``tls``, where
+        /// others can read and change them, or with neither ``tokens`` nor certificates of the clients, where everyone may call.
         public var allowsOtherMachines = false
         /// The time of a whole call to a caller: waiting for its connection, the way there, the work, and the way back.
         /// `withCallTimeout` and the deadline of a call being served shorten it.

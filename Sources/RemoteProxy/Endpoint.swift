@@ -2,7 +2,11 @@
 
 package import RPCSockets
 
-/// Where a server listens: `tcp://host:port`, `tcp://[::1]:port` or `unix:///path`.
+/// Where a server listens: `tcp://host:port`, `tcp://[::1]:port`, `unix:///path`, or `tls://host:port` for a connection that
+/// others can neither read nor change.
+///
+/// The address of a server with a certificate of its own may have the pin of its key: `tls://host:port?pin=sha256:…`. It takes the
+/// place of ``RPCClient/Configuration/TLS/trust``.
 ///
 /// A text in quotation marks is one without further ado: `RPCClient("tcp://127.0.0.1:7070")`. Any other text becomes one by
 /// `init(_:)`, which says at once what is wrong with it:
@@ -18,7 +22,7 @@ public struct Endpoint: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
     /// - Throws: `RPCError` with the code `.invalidAddress` if the text is no address. It says what to write instead.
     public init(_ text: String) throws(RPCError) {
         do throws(SetupError) {
-            description = try SocketEndpoint(text).description
+            description = try Destination(text).description
         } catch {
             throw RPCError(.invalidAddress, error.description, outcome: .notExecuted, underlying: error)
         }
@@ -27,11 +31,55 @@ public struct Endpoint: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
     /// The address that stands in the program. If it is none, calls through a client throw what `init(_:)` would have thrown, and
     /// a server cannot listen there.
     public init(stringLiteral text: String) {
-        description = (try? SocketEndpoint(text).description) ?? text
+        description = (try? Destination(text).description) ?? text
     }
 
-    package init(_ socket: SocketEndpoint) { description = socket.description }
+    package init(_ destination: Destination) { description = destination.description }
 
     /// - Throws: What is wrong with a literal.
-    package func socket() throws(SetupError) -> SocketEndpoint { try SocketEndpoint(description) }
+    package func destination() throws(SetupError) -> Destination { try Destination(description) }
+}
+
+/// What an address says: which socket, and what is spoken there.
+package enum Destination: Sendable, Hashable, CustomStringConvertible {
+    case plain(SocketEndpoint)
+    /// With TLS. The pin is that of the server's key, if the address has one.
+    case tls(SocketEndpoint, pin: KeyPin?)
+
+    private static let tlsScheme = "tls://"
+    private static let pinMark = "?pin="
+
+    init(_ text: String) throws(SetupError) {
+        guard text.prefix(Self.tlsScheme.count).lowercased() == Self.tlsScheme else {
+            self = .plain(try SocketEndpoint(text))
+            return
+        }
+        let rest = text.dropFirst(Self.tlsScheme.count)
+        let mark = rest.firstRange(of: Self.pinMark)
+        var pin: KeyPin?
+        if let mark {
+            pin = KeyPin(rest[mark.upperBound...])
+            if pin == nil {
+                throw SetupError(
+                    "the address \"\(text)\" has a pin that is none; a pin is sha256: and 64 hexadecimal digits")
+            }
+        }
+        self = .tls(try SocketEndpoint.tcp(mark.map { rest[..<$0.lowerBound] } ?? rest, in: text), pin: pin)
+    }
+
+    /// The socket, whatever is spoken there.
+    package var socket: SocketEndpoint {
+        switch self {
+        case .plain(let socket), .tls(let socket, _): socket
+        }
+    }
+
+    package var description: String {
+        switch self {
+        case .plain(let socket): "\(socket)"
+        case .tls(let socket, let pin):
+            "\(socket)".replacing("tcp://", with: Self.tlsScheme, maxReplacements: 1)
+                + (pin.map { Self.pinMark + "\($0)" } ?? "")
+        }
+    }
 }

@@ -8,6 +8,7 @@
 #include "CSystem/Kqueue.h"
 #include "CSystem/Signals.h"
 #include "CSystem/Sockets.h"
+#include "CSystem/TLS.h"
 #include "CSystem/Tasks.h"
 #include "CSystem/Threads.h"
 

@@ -13,8 +13,9 @@ enum CommandHelp {
             usage: \(program) [--listen URL]... [options]
 
             Serves JSON-RPC 2.0 and prints 'listening on URL' for each address. SIGTERM or SIGINT ends it when running
-            calls have finished; a second one ends it at once. SIGHUP reads the file of --tokens again. Logs to
-            standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot listen.
+            calls have finished; a second one ends it at once. SIGHUP reads the files of --tokens and --tls-* again.
+            Logs to standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot
+            listen.
 
             \(groups.joined(separator: "\n\n"))
             """

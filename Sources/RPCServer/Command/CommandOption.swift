@@ -10,6 +10,7 @@ struct CommandOption: Sendable {
     /// What an option sets.
     enum Target: Sendable {
         case address, threads, tokens, isInsecure
+        case tls(any WritableKeyPath<CommandTLS, String?> & Sendable)
         case limit(LimitDescription.Value)
         case isQuiet, isTraced, wantsHelp, wantsVersion
         /// An option of the program's own.
@@ -56,8 +57,8 @@ struct CommandOption: Sendable {
             [
                 .init(
                     "--listen", "URL", sets: .address,
-                    "tcp://HOST:PORT, tcp://[V6]:PORT or unix:///PATH, any number of times; port 0 takes a free "
-                        + "one (default \(ServerCommand.defaultEndpoint))"),
+                    "tcp://HOST:PORT, tcp://[V6]:PORT, tls://HOST:PORT or unix:///PATH, any number of times; port 0 takes a "
+                        + "free one (default \(ServerCommand.defaultEndpoint))"),
                 .init(
                     "--threads", "N", sets: .threads,
                     "threads that serve connections (default \(RPCServer.Configuration().threads))"),
@@ -70,8 +71,25 @@ struct CommandOption: Sendable {
                     "--tokens", "FILE", sets: .tokens,
                     "the callers: a line 'NAME ROLE,ROLE TOKEN' for each, mode 0600 (default: the text of the variable "
                         + "\(ServerCommand.tokensVariable))"),
-                .init("--insecure", sets: .isInsecure, "listen without tokens where other machines can connect"),
+                .init(
+                    "--insecure", sets: .isInsecure,
+                    "listen without TLS or without tokens where other machines can connect"),
             ] + limits(.maximumConnections, .maximumConnectionsPerAddress)
+        ),
+        (
+            "TLS, on the same ports",
+            [
+                .init("--tls-certificate", "FILE", sets: .tls(\.certificate), "the certificate and those above it"),
+                .init("--tls-key", "FILE", sets: .tls(\.key), "its key"),
+                .init(
+                    "--tls-self-signed", "FOLDER", sets: .tls(\.folder), "make both there; prints a URL with their pin"),
+                .init(
+                    "--tls-client-ca", "FILE", sets: .tls(\.authorities),
+                    "ask clients for a certificate of these; tokens: 'NAME ROLE,ROLE cert:NAME'"),
+                .init(
+                    "--tls", "WHEN", sets: .tls(\.plaintext),
+                    "required or optional (default: required beyond loopback)"),
+            ]
         ),
         (
             "Limits, above which calls are refused",

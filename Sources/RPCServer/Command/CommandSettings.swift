@@ -13,6 +13,7 @@ struct CommandSettings {
     private var changes: [(inout RPCServer.Configuration) -> Void] = []
     /// The file of the tokens, which is read when the rest of the command line is right.
     var tokenFile: String?
+    private var secrecy = CommandTLS()
     var isQuiet = false
     var wantsHelp = false
     var wantsVersion = false
@@ -51,14 +52,17 @@ struct CommandSettings {
         guard !wantsHelp, !wantsVersion else { return }
         try configure(&self.configuration)
         for change in changes { change(&self.configuration) }
+        self.configuration.tls = try secrecy.settings() ?? self.configuration.tls
         try readTokens()
         // After all options, since `--insecure` may come last.
-        guard !self.configuration.allowsOtherMachines, self.configuration.tokens == nil, let open = openEndpoint else {
-            return
+        for endpoint in endpoints {
+            let objection = try place(of: endpoint).objection(to: endpoint)
+            if let objection, !self.configuration.allowsOtherMachines { throw SetupError(objection) }
         }
-        throw SetupError(
-            "\(open) can be reached from other machines and nothing keeps strangers out; give it --tokens FILE, or add "
-                + "--insecure if you mean it")
+    }
+
+    private func place(of endpoint: Endpoint) throws(SetupError) -> ListeningPlace {
+        try ListeningPlace(endpoint, configuration, hasTokens: configuration.tokens != nil)
     }
 
     private mutating func set(_ option: CommandOption, to value: String) throws(SetupError) {
@@ -72,6 +76,7 @@ struct CommandSettings {
             let number = try Self.number(value, for: option, in: 1...1_024)
             changes.append { $0.threads = number }
         case .tokens: tokenFile = value
+        case .tls(let member): secrecy[keyPath: member] = value
         case .isInsecure: changes.append { $0.allowsOtherMachines = true }
         case .limit(.count(let member)), .limit(.bytes(let member)):
             let number = try Self.number(value, for: option, in: 1...Int.max)
@@ -97,9 +102,13 @@ struct CommandSettings {
         throw SetupError("\(option.name) takes a whole number from \(range.lowerBound) \(end), not '\(value)'")
     }
 
-    /// The first address that other machines can reach; for the refusal and for the warning.
-    var openEndpoint: Endpoint? {
-        endpoints.first { (try? $0.socket().isLoopback) == false }
+    /// The warning about the first address where calls are not safe; nil if there is none.
+    var warning: String? {
+        for endpoint in endpoints {
+            guard let danger = try? place(of: endpoint).danger else { continue }
+            return "warning: \(endpoint) can be reached from other machines, and \(danger) (--insecure)"
+        }
+        return nil
     }
 
     /// From a file or the environment. Every user of the machine can read a command line.

@@ -81,8 +81,9 @@ public struct ServerCommand: Sendable {
     /// Serves as the command line says until SIGTERM or SIGINT, lets running calls finish, and returns. Then the program can
     /// clean up. It exits with 0 when `main` returns. A second signal ends the process at once.
     ///
-    /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. When the file cannot be used,
-    /// the tokens stay as they are and the log says why. Without such a file the signal is logged and ignored.
+    /// SIGHUP reads the file of `--tokens` again and passes it to `RPCServer.reload(tokens:)`. It also reads the certificate
+    /// again, as `RPCServer.reloadCertificate()`. When a file cannot be used, all stays as it is and the log says why. Without such
+    /// files the signal is logged and ignored.
     ///
     /// This method ends the process when there is nothing to serve: with 0 after `--help` and `--version`, with 64 when the
     /// command line is wrong, with 1 when the server cannot listen. For 64 and 1, one line on standard error says why.
@@ -136,18 +137,15 @@ public struct ServerCommand: Sendable {
         let log = configuration.log
         if settings.isQuiet { configuration.log = { _ in } }
         let server = RPCServer(configuration)
-        let signals = try watchSignals(server) { [log = configuration.log, file = settings.tokenFile] in
-            Self.reloadTokens(of: server, from: file, log: log)
+        let signals = try watchSignals(server) { [configuration, file = settings.tokenFile] in
+            Self.reload(server, tokens: file, hasCertificate: configuration.tls != nil, log: configuration.log)
         }
         defer { signals.close() }
         try await export(Context(server: server, options: settings.own, log: configuration.log))
         do {
             var bound: [Endpoint] = []
             for endpoint in settings.endpoints { bound.append(try await server.listen(on: endpoint)) }
-            if configuration.tokens == nil, let open = settings.openEndpoint {
-                let what = "can be reached from other machines, and nothing keeps strangers out (--insecure)"
-                log(LogRecord(.warning, "warning: \(open) \(what)"))
-            }
+            if let warning = settings.warning { log(LogRecord(.warning, warning)) }
             for endpoint in bound { StandardStream.output.write(line: "listening on \(endpoint)") }
         } catch let error as RPCError where error.code == .closed {
             // A signal came before the last address was open. Nothing has been printed, and nothing is left to do.
@@ -179,11 +177,14 @@ public struct ServerCommand: Sendable {
     }
 
     /// On the loop of the signals, so that the later of two reloads counts. Reading a small file does not wait.
-    private static func reloadTokens(
-        of server: RPCServer, from file: String?, log: @escaping @Sendable (LogRecord) -> Void
+    private static func reload(
+        _ server: RPCServer, tokens file: String?, hasCertificate: Bool, log: @escaping @Sendable (LogRecord) -> Void
     ) {
+        server.reloadCertificate()
         guard let file else {
-            return log(LogRecord(.notice, "ignored SIGHUP: there is no file of tokens to read again (--tokens)"))
+            if hasCertificate { return }
+            return log(
+                LogRecord(.notice, "ignored SIGHUP: there is no file to read again (--tokens, --tls-certificate)"))
         }
         do throws(TokenListError) {
             let tokens = try TokenList(file: file)

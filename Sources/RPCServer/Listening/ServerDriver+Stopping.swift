@@ -28,6 +28,7 @@ extension ServerDriver {
             return (Array(state.channels.values), state.finishIfDone())
         }
         closeListeners()
+        tls.withLock { $0 }?.stop()
         // The addresses are closed, so no client can come back. A connection that is lost now takes its session with it.
         sessions.close()
         for channel in channels { channel.drain() }

@@ -33,13 +33,15 @@ final class ServerDriver: Sendable {
     private let tokens: Lock<TokenList?>
     let state: Lock<State>
     /// Makes the channel of an accepted connection from that of its socket.
-    private let wrap: @Sendable (SocketChannel) -> any ByteChannel
+    private let wrap: @Sendable (any ByteChannel) -> any ByteChannel
+    /// Nil until an address needs it.
+    let tls = Lock<ServerTLS?>(nil)
     /// The sessions of all clients, also of those that have lost their connection.
     let sessions: SessionTable
 
     init(
         _ configuration: RPCServer.Configuration, exports: Exports,
-        wrap: @escaping @Sendable (SocketChannel) -> any ByteChannel = { $0 }
+        wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel = { $0 }
     ) {
         self.wrap = wrap
         self.configuration = configuration
@@ -79,7 +81,16 @@ final class ServerDriver: Sendable {
 
     @discardableResult
     func listen(on endpoint: Endpoint) async throws -> Endpoint {
-        let address = try address(of: endpoint)
+        let place: ListeningPlace
+        do throws(SetupError) {
+            place = try ListeningPlace(endpoint, configuration, hasTokens: tokens.withLock { $0 } != nil)
+            if !configuration.allowsOtherMachines, let objection = place.objection(to: endpoint) {
+                throw SetupError(objection)
+            }
+            if place.tls != .absent { try readCertificate() }
+        } catch {
+            throw RPCServer.ListenError(endpoint: endpoint, description: error.description)
+        }
         if let refusal = firstRefusal {
             throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
         }
@@ -87,9 +98,9 @@ final class ServerDriver: Sendable {
         let listener: Listener
         do {
             listener = try await Listener.listen(
-                on: address, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
+                on: place.socket, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
             ) {
-                [weak self] socket, address in self?.accept(socket, from: address)
+                [weak self] socket, address in self?.accept(socket, from: address, place.tls)
             }
         } catch {
             throw RPCServer.ListenError(endpoint: endpoint, description: "\(error)")
@@ -108,7 +119,9 @@ final class ServerDriver: Sendable {
             }
             throw Self.stopped.thrownByProxy
         }
-        return Endpoint(listener.endpoint)
+        let isRequired = place.tls == .required
+        let destination = Destination.tls(listener.endpoint, pin: tls.withLock { $0 }?.pin)
+        return Endpoint(isRequired ? destination : .plain(listener.endpoint))
     }
 
     private static let stopped = RPCError(.closed, "the server was stopped", outcome: .notExecuted)
@@ -129,22 +142,16 @@ final class ServerDriver: Sendable {
         sessions.judgeAgain()
     }
 
-    private func address(of endpoint: Endpoint) throws -> SocketEndpoint {
-        let address: SocketEndpoint
-        do throws(SetupError) {
-            address = try endpoint.socket()
-        } catch {
-            throw RPCServer.ListenError(endpoint: endpoint, description: error.description)
+    /// Reads the certificate for the first address that needs it.
+    private func readCertificate() throws(SetupError) {
+        guard let settings = configuration.tls, tls.withLock({ $0 == nil }) else { return }
+        let made = try ServerTLS(
+            settings, patience: configuration.limits.loginTime, traffic: traffic, log: logLimiter.log)
+        let isFirst = tls.withLock { tls in
+            defer { if tls == nil { tls = made } }
+            return tls == nil
         }
-        guard address.isLoopback || tokens.withLock({ $0 }) != nil || configuration.allowsOtherMachines else {
-            throw RPCServer.ListenError(
-                endpoint: endpoint,
-                description:
-                    "\(endpoint) can be reached from other machines, and there are no tokens: listen on loopback, "
-                    + "set tokens (--tokens), or set allowsOtherMachines (--insecure)"
-            )
-        }
-        return address
+        if !isFirst { made.stop() }
     }
 
     /// The loops start with the first address, so that a server that never listens has no threads.
@@ -229,7 +236,7 @@ final class ServerDriver: Sendable {
         return admission
     }
 
-    private func accept(_ socket: Socket, from address: SocketAddress) {
+    private func accept(_ socket: Socket, from address: SocketAddress, _ speech: ListeningPlace.Speech) {
         let neighbourhood = address.neighbourhood
         switch admit(from: neighbourhood) {
         case .stopped: socket.close()
@@ -240,7 +247,9 @@ final class ServerDriver: Sendable {
             let carrier = SocketChannel(
                 socket, on: place.loop, remoteAddress: "\(address)", limits: configuration.limits.output,
                 pausesReading: true)
-            serve(wrap(carrier), number: number, from: neighbourhood, runner: place.runner)
+            let sealed =
+                speech == .absent ? nil : tls.withLock { $0 }?.wrap(carrier, admitsPlaintext: speech == .optional)
+            serve(wrap(sealed ?? carrier), number: number, from: neighbourhood, runner: place.runner)
         }
     }
 

@@ -17,7 +17,7 @@ package enum SocketEndpoint: Sendable, Hashable {
         switch text[..<mark.lowerBound].lowercased() {
         case "tcp": self = try SocketEndpoint.tcp(rest, in: text)
         case "unix": self = try SocketEndpoint.unix(rest, in: text)
-        case let scheme: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp and unix are known")
+        case let scheme: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp, tls and unix are known")
         }
     }
 
@@ -28,6 +28,13 @@ package enum SocketEndpoint: Sendable, Hashable {
         case .tcp(let host, let port):
             host.lowercased() == "localhost" || SocketAddress(numericHost: host, port: port)?.isLoopback == true
         }
+    }
+
+    /// What a certificate must have for this endpoint: a name, or an address in numbers without its zone. Nil for a socket file.
+    package var hostInCertificate: (host: String, isAddress: Bool)? {
+        guard case .tcp(let host, let port) = self else { return nil }
+        let isAddress = SocketAddress(numericHost: host, port: port) != nil
+        return (isAddress ? String(host.prefix { $0 != "%" }) : host, isAddress)
     }
 
     /// What a text without a scheme probably means.
@@ -41,7 +48,10 @@ package enum SocketEndpoint: Sendable, Hashable {
         return text.isEmpty ? "tcp://127.0.0.1:7070" : text.contains(":") ? "tcp://\(text)" : "tcp://\(text):7070"
     }
 
-    private static func tcp(_ rest: Substring, in text: String) throws(SetupError) -> SocketEndpoint {
+    /// - Parameters:
+    ///   - rest: what stands behind `tcp://`, or behind another scheme for the same kind of socket.
+    ///   - text: the whole address, for errors.
+    package static func tcp(_ rest: Substring, in text: String) throws(SetupError) -> SocketEndpoint {
         let place = rest.hasSuffix("/") ? rest.dropLast() : rest
         if let wrong = place.first(where: { "/?#@".contains($0) }) {
             throw SetupError(text, "has a \"\(wrong)\" where only host and port can be")

@@ -60,8 +60,10 @@ package enum PrivateFile {
     private static let largest = 1 << 20
 
     /// - Throws: the end of a sentence that begins with the name of the file.
-    package static func read(_ path: String) throws(SetupError) -> String {
-        let (file, bytes): (FileDescriptor, [UInt8])
+    /// - Parameter rights: the access rights that others must not have.
+    @discardableResult
+    static func open(_ path: String, without rights: mode_t = 0o077) throws(SetupError) -> FileDescriptor {
+        let file: FileDescriptor
         do throws(SystemError) {
             // Opening never waits: otherwise a pipe with this name would keep the program from starting.
             file = try FileDescriptor(path, O_RDONLY)
@@ -69,10 +71,17 @@ package enum PrivateFile {
             throw SetupError("cannot be opened: \(error)")
         }
         guard file.isRegular else { throw SetupError("is not a plain file") }
-        guard file.mode & 0o077 == 0 else {
+        guard file.mode & rights == 0 else {
             let mode = String(file.mode & 0o777, radix: 8)
             throw SetupError("can be read by others (mode \(mode)); take that away with: chmod 600 \(path)")
         }
+        return file
+    }
+
+    /// - Throws: the end of a sentence that begins with the name of the file.
+    package static func read(_ path: String) throws(SetupError) -> String {
+        let file = try open(path)
+        let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try file.readToEnd(atMost: largest)
         } catch {

@@ -14,6 +14,8 @@ package enum FramingError: Error, Sendable, Hashable {
     case header(HeaderFault)
     /// The connection has ended inside a frame.
     case cutOff
+    /// The bytes are not sealed, and only TLS is taken.
+    case plaintext
 
     /// What is wrong with a header block.
     package enum HeaderFault: String, Sendable, Hashable {
@@ -35,7 +37,7 @@ extension FramingError {
         case .frameTooLarge: .maximumFrameSize
         case .headerBlockTooLarge: .maximumHeaderBlock
         case .tooManyHeaderLines: .maximumHeaderLines
-        case .http, .unrecognised, .header, .cutOff: nil
+        case .http, .unrecognised, .header, .cutOff, .plaintext: nil
         }
     }
 
@@ -74,6 +76,7 @@ extension FramingError: CustomStringConvertible {
             "a header block is over the limit of \(limit) lines (maximumHeaderLines)"
         case .header(let fault): fault.rawValue
         case .cutOff: "the connection ended inside a message"
+        case .plaintext: "this port takes only TLS: its address is tls://host:port"
         }
     }
 }

@@ -153,6 +153,25 @@ package enum MessageWriter {
         output.append("}}")
     }
 
+    /// Appends the refusal of a whole connection, framed as the peer frames its messages.
+    /// - Parameter bytes: the first bytes of the peer.
+    package static func write(
+        _ refusal: FramingError, toPeerBeginningWith bytes: Bytes, into queue: inout SendBuffer
+    ) {
+        var framing = Framing.lines
+        if let first = bytes.memory.first {
+            do throws(FramingError) {
+                framing = try Framing.detect(firstByte: first, isFirst: true)
+            } catch {
+                if let answer = error.plainAnswer { return answer.withUnsafeBytes { queue.append($0) } }
+            }
+        }
+        let output = JSONOutput()
+        writeFailure(id: .null, error: ErrorObject(refusal), in: output)
+        var writer = FrameWriter(framing.framer)
+        writer.write(.copied(output.bytes), into: &queue, isFirst: false)
+    }
+
     /// Replaces the line feeds of JSON text from elsewhere by spaces: where lines frame messages, a line feed would end the
     /// message early. This changes nothing, because JSON allows no line feed inside strings, and outside it means as much as a
     /// space.

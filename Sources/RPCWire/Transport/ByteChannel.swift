@@ -72,6 +72,8 @@ package enum PeerProof: Sendable, Equatable {
     case user(UInt32)
     /// It is part of this process, which gives it this name and these roles.
     case named(String, roles: Set<String>)
+    /// It has shown a certificate that is trusted and has this name.
+    case certificate(String)
 }
 
 /// What the code that flushes knows about further output. A channel may ignore it.
@@ -126,6 +128,8 @@ package enum ChannelEnd: Sendable, Equatable {
     case remote
     /// The peer read nothing for too long, or did not answer its system's question. With the limit, and a description.
     case overrun(Limit, String)
-    /// The system reported a fault; the text has the system call and its errno.
+    /// The system reported a fault; the text has the system call and its errno. Or TLS did.
     case failed(String)
+    /// The peer has refused the certificate of this end, or asks for one. With what it said.
+    case refused(String)
 }

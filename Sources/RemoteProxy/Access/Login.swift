@@ -24,10 +24,15 @@ package struct Login: Sendable {
     }
 
     /// Lets a peer in that has proved who it is without a token.
-    package mutating func prove(_ proof: PeerProof) {
+    /// - Parameter tokens: the list that says what a certificate is worth; nil if every peer may call.
+    package mutating func prove(_ proof: PeerProof, _ tokens: TokenList?) {
         switch proof {
         case .user(let user): identity = Identity(name: "uid:\(user)")
         case .named(let name, let roles): identity = Identity(name: name, roles: roles)
+        case .certificate(let name):
+            // A list lets in only what it has. A peer whose certificate it lacks may still show a token.
+            _ = show(tokens == nil ? .withoutList(certificate: name) : tokens?.entry(forCertificate: name))
+            return
         }
         isLocked = false
     }

@@ -3,10 +3,11 @@
 import RPCSockets
 import RPCWire
 
-/// A name and roles that the other end of a connection has proved to have: by a token, or by the user id of its process. A client in
-/// the process of its server has those that the program gives it.
+/// A name and roles that the other end of a connection has proved to have: by a token, by its certificate, or by the user id of
+/// its process. A client in the process of its server has those that the program gives it.
 public struct Identity: Sendable, Hashable {
-    /// The name in the list of tokens, or `uid:` and the number of the user.
+    /// The name in the list of tokens, or `uid:` and the number of the user. Without a list, `cert:` and the name in the
+    /// certificate.
     public let name: String
     /// The roles in the list of tokens.
     public let roles: Set<String>
@@ -27,15 +28,32 @@ public struct Identity: Sendable, Hashable {
 /// # name  roles         token
 /// alice   admin,audit   3q2-7wAAAAC7u-_u3q2-7w
 /// backup                kX9_d0Zs1mYt-4Qa0pLr
+/// shop    orders        cert:shop.example.com
 /// ```
+///
+/// In place of a token a line may have `cert:` and a name. It lets in the callers with TLS whose certificate is trusted and has that
+/// name: its first URI, else its first DNS name, else its common name.
 ///
 /// A list that is printed or dumped shows only how many tokens it has.
 public struct TokenList: Sendable {
-    /// One line of a list. It lets in the connection that has shown its token.
+    /// One line of a list. It lets in the connection that has shown its token, or a certificate with its name.
     package struct Entry: Sendable, Hashable {
-        fileprivate let token: [UInt8]
+        fileprivate enum Proof: Hashable {
+            case token([UInt8])
+            case certificate(String)
+        }
+
+        fileprivate let proof: Proof
         package let identity: Identity
+
+        /// What a certificate is worth where there is no list.
+        static func withoutList(certificate name: String) -> Entry {
+            Entry(proof: .certificate(name), identity: Identity(name: "\(TokenList.certificateMark)\(name)"))
+        }
     }
+
+    /// Begins the name of a certificate in place of a token.
+    fileprivate static let certificateMark = "cert:"
 
     /// The fewest characters that a token may have.
     static let shortestToken = 16
@@ -73,7 +91,7 @@ public struct TokenList: Sendable {
                     + "save it as UTF-8 without one")
         }
         var entries: Set<Entry> = []
-        var tokens: Set<[UInt8]> = []
+        var proofs: Set<Entry.Proof> = []
         // To Swift, the line end of Windows is one character.
         let lines = text.split(omittingEmptySubsequences: false) { $0 == "\n" || $0 == "\r\n" }
         for (index, line) in lines.enumerated() {
@@ -84,26 +102,44 @@ public struct TokenList: Sendable {
             guard fields.count == 2 || fields.count == 3 else {
                 throw wrong("is not a name, perhaps roles, and a token with blanks between them")
             }
-            let token = Array(fields[fields.count - 1].utf8)
-            guard token.count >= Self.shortestToken else {
-                throw wrong("has a token of \(token.count) characters; it takes at least \(Self.shortestToken)")
-            }
-            guard tokens.insert(token).inserted else {
-                throw wrong("has a token that an earlier line has too")
+            let proof = try Self.proof(in: fields[fields.count - 1], wrong)
+            guard proofs.insert(proof).inserted else {
+                throw wrong("has a token or certificate that an earlier line has too")
             }
             let roles = fields.count == 3 ? Set(fields[1].split(separator: ",").map(String.init)) : []
-            entries.insert(Entry(token: token, identity: Identity(name: String(name), roles: roles)))
+            entries.insert(Entry(proof: proof, identity: Identity(name: String(name), roles: roles)))
         }
         guard !entries.isEmpty else { throw TokenListError("\(place) has no token, so no caller could come in") }
         self.entries = entries
     }
+
+    private static func proof(
+        in field: Substring, _ wrong: (String) -> TokenListError
+    ) throws(TokenListError) -> Entry.Proof {
+        if field.hasPrefix(certificateMark) {
+            let name = String(field.dropFirst(certificateMark.count))
+            if name.isEmpty { throw wrong("has \(certificateMark) without the name in a certificate") }
+            return .certificate(name)
+        }
+        let token = Array(field.utf8)
+        guard token.count >= shortestToken else {
+            throw wrong("has a token of \(token.count) characters; it takes at least \(shortestToken)")
+        }
+        return .token(token)
+    }
+
+    /// The line that has this certificate; nil if none.
+    func entry(forCertificate name: String) -> Entry? { entries.first { $0.proof == .certificate(name) } }
 
     /// The line that has this token; nil if none. The time that this takes tells nothing of the tokens: all are compared, each
     /// to its end.
     package func entry(for token: String) -> Entry? {
         let given = Array(token.utf8)
         var found: Entry?
-        for entry in entries where Self.areEqual(given, entry.token) { found = entry }
+        for entry in entries {
+            guard case .token(let known) = entry.proof, Self.areEqual(given, known) else { continue }
+            found = entry
+        }
         return found
     }
 

@@ -1,5 +1,6 @@
-// The settings of a client: times, limits, framing, token and log.
+// The settings of a client: times, limits, framing, token, TLS and log.
 
+import RPCSockets
 import RPCWire
 
 extension RPCClient {
@@ -32,6 +33,32 @@ extension RPCClient {
             case lines
             /// `Content-Length` headers, as language servers use them.
             case headers
+        }
+
+        /// How a client speaks TLS. There is no way not to check a server.
+        public struct TLS: Sendable, Hashable {
+            /// Which servers are trusted. There may be more ways later.
+            #if hasAttribute(nonexhaustive)
+                @nonexhaustive
+            #endif
+            public enum Trust: Sendable, Hashable {
+                /// A server whose certificate has the name or address that was dialled, and was signed by an authority that the
+                /// system trusts. The variables `SSL_CERT_FILE` and `SSL_CERT_DIR` of the environment name other authorities.
+                case system
+                /// The same, with the authorities in this file in PEM instead.
+                case file(String)
+                /// A server that has the key with this pin, whatever name its certificate has: `sha256:` and the 64 hexadecimal
+                /// digits that `rpc-server --tls-self-signed` prints. It is the SHA-256 of the key's SubjectPublicKeyInfo.
+                case pin(String)
+            }
+
+            /// Which servers are trusted. A pin in the address counts more.
+            public var trust = Trust.system
+            /// What the client shows to a server that asks for a certificate. Nil shows nothing.
+            public var certificate: TLSCertificate?
+
+            /// Trusts what the system trusts, and shows nothing.
+            public init() {}
         }
 
         /// The time of a whole call: waiting for a connection, the way there, the work, and the way back. `withCallTimeout` and the
@@ -72,6 +99,8 @@ extension RPCClient {
         /// The token for a server that asks for one. A server that does not know it answers every call with
         /// `.unauthenticated`.
         public var token: Token?
+        /// Which servers the client trusts, and what it shows to them. Only for addresses that begin with `tls://`.
+        public var tls = TLS()
         /// When a silent server is pinged, and when its connection counts as lost.
         public var keepalive: Keepalive {
             get { limits.keepalive }

@@ -28,16 +28,28 @@ package struct Dialer: Sendable {
 }
 
 extension Dialer {
-    package static func socket(
-        _ endpoint: Endpoint, _ timeout: Duration, _ limits: OutputLimits, on loop: EventLoop = .shared
+    package static func to(
+        _ endpoint: Endpoint, _ configuration: RPCClient.Configuration, on loop: EventLoop = .shared
     ) -> Dialer {
         do throws(SetupError) {
-            let endpoint = try endpoint.socket()
+            let destination = try endpoint.destination()
+            let tls = ClientTLS(destination, configuration.tls)
             return Dialer(loop: loop, handoff: loop) { done in
-                let connector = Connector.connect(to: endpoint, on: loop, timeout: timeout, limits: limits) { result in
-                    done(result.map { $0 })
+                let shaking = Lock<TLSChannel?>(nil)
+                let connector = Connector.connect(
+                    to: destination.socket, on: loop, timeout: configuration.connectTimeout,
+                    limits: configuration.limits.output
+                ) { result in
+                    switch result {
+                    case .failure(let error): done(.failure(error))
+                    case .success(let channel):
+                        if let tls { tls.wrap(channel, shaking, done) } else { done(.success(channel)) }
+                    }
                 }
-                return { connector.cancel() }
+                return {
+                    connector.cancel()
+                    shaking.withLock { $0.take() }?.abort()
+                }
             }
         } catch {
             let fault = RPCError(.invalidAddress, error.description, outcome: .notExecuted, underlying: error)

@@ -30,7 +30,7 @@ public final class RPCClient: Sendable, CustomReflectable {
     ///   - endpoint: where the server listens. A literal that is no address makes every call throw `RPCError` with the code
     ///     `.invalidAddress`.
     public convenience init(_ endpoint: Endpoint, _ configuration: Configuration = Configuration()) {
-        self.init(.socket(endpoint, configuration.connectTimeout, configuration.limits.output), configuration)
+        self.init(.to(endpoint, configuration), configuration)
     }
 
     /// A client whose configuration is all defaults but for what the closure sets.

@@ -1,6 +1,7 @@
 // The driver of `Gate`. Tells the gate what the channel hears and when time has passed, and does what the gate decides: lets a
 // peer in, sends a ping, or ends the connection. On the loop.
 
+import RPCSockets
 import RPCWire
 
 extension FramedChannel {
@@ -20,7 +21,8 @@ extension FramedChannel {
 
     private func prove() {
         guard !isDialled, let proof = carrier.peer else { return }
-        login.prove(proof)
+        login.prove(proof, link.settings.tokens.withLock { $0 })
+        link.entry = login.entry
         link.identity = login.identity
     }
 

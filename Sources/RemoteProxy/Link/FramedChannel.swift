@@ -177,7 +177,9 @@ extension FramedChannel: ByteReceiver {
             case .remote: "closed by \(carrier.remoteAddress)"
             case .failed(let text), .overrun(_, let text):
                 link.isGreetingServer ? "\(carrier.remoteAddress): \(text)" : text
+            case .refused(let text): "\(carrier.remoteAddress) does not accept the certificate of this end: \(text)"
             }
+        if case .refused = end { link.turnedBack(because: why) }
         closeGate(end)
         link.ended(self, sentUpTo: sent, because: why, isSilent: gate.isSilent)
     }

@@ -216,10 +216,15 @@ extension Link {
             ? "\(channel.remoteAddress) admits no caller without a token: set \(Self.tokenOption)"
             : "\(channel.remoteAddress) does not know the token in \(Self.tokenOption)"
         channel.stopReading(because: why)
-        // The next attempt would get the same answer. Callers are told now, since they can do something about it.
+        turnedBack(because: why)
+        channel.abort()
+    }
+
+    /// Tells the callers that this end is not let in. The next attempt would end in the same way, and they can do something
+    /// about it.
+    func turnedBack(because why: String) {
         requester.feed { $0.half.turnedAway(because: why) }
         tellOwner(.rejected(.unauthenticated, why: why))
-        channel.abort()
     }
 
     private static let tokenOption = "RPCClient.Configuration.token"

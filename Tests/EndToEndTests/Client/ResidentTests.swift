@@ -96,7 +96,7 @@ private actor Clerk {
         let loop = try EventLoop(
             name: "resident", monitor: HandoffMonitor(maximumBlockedThreads: 64, looksBySelf: false))
         let configuration = RPCClient.Configuration.patient
-        let dialer = Dialer.socket(url, configuration.connectTimeout, configuration.limits.output, on: loop)
+        let dialer = Dialer.to(url, configuration, on: loop)
         return (RPCClient(dialer, configuration), loop)
     }
 }

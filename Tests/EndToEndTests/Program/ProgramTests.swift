@@ -75,8 +75,9 @@ import Testing
         ("--listen=", "--listen: the address \"\" has no scheme; write for instance tcp://127.0.0.1:7070"),
         (
             "--listen=tcp://0.0.0.0:0",
-            "tcp://0.0.0.0:0 can be reached from other machines and nothing keeps strangers out; give it --tokens "
-                + "FILE, or add --insecure if you mean it"
+            "tcp://0.0.0.0:0 can be reached from other machines, and nothing keeps strangers out: give it a certificate "
+                + "(--tls-certificate FILE --tls-key FILE, or --tls-self-signed FOLDER) and tokens (--tokens FILE), listen on "
+                + "loopback, or set allowsOtherMachines (--insecure) if you mean it"
         ),
     ])
     func `a wrong command line is answered in one line and ends with 64`(word: String, fault: String) async throws {
@@ -192,8 +193,8 @@ import Testing
             let file = try TokenFile(Secrets.list, mode: 0o600)
             let server =
                 fromFile
-                ? try ServerProgram("--listen=tcp://0.0.0.0:0", "--tokens", file.path)
-                : try ServerProgram("--listen=tcp://0.0.0.0:0", environment: ["RPC_TOKENS": Secrets.list])
+                ? try ServerProgram("--listen=tcp://0.0.0.0:0", "--insecure", "--tokens", file.path)
+                : try ServerProgram("--listen=tcp://0.0.0.0:0", "--insecure", environment: ["RPC_TOKENS": Secrets.list])
             let url = try server.address()
             let client = try RawClient(url)
             #expect(try brief(client.ask(Said.value)) == "1!-32055")
@@ -204,8 +205,9 @@ import Testing
             server.signal(SIGTERM)
             client.finish()
             let end = server.end()
-            // One line for the wrong token, none that warns of strangers.
-            #expect(end.code == 0 && end.output == "" && end.errors.split(separator: "\n").count == 1)
+            // One line warns that others can read along, and one is about the wrong token.
+            #expect(end.code == 0 && end.output == "" && end.errors.split(separator: "\n").count == 2)
+            #expect(end.errors.contains("others can read and change the calls (--insecure)"))
             for secret in [Secrets.alice, "bob-fedcba9876543210"] {
                 #expect(!"\(end) \(shown)".contains(secret))
             }

@@ -44,8 +44,18 @@ import Testing
         Reading("--maximum-wait 0.5") { $0.configuration.limits.maximumWait == .milliseconds(500) },
         // Read only when there is something to serve.
         Reading("--tokens /no/such/file --help") { $0.tokenFile == "/no/such/file" && $0.configuration.tokens == nil },
+        Reading("--tls-certificate c.pem --tls-key k.pem") {
+            $0.configuration.tls == TLS(certificate: .files("c.pem", "k.pem"))
+        },
+        Reading("--tls-self-signed there --tls required") {
+            $0.configuration.tls == TLS(certificate: .selfSigned(in: "there"), plaintext: .refused)
+        },
+        Reading("--tls-self-signed there --tls-client-ca a.pem --tls optional") {
+            $0.configuration.tls
+                == TLS(certificate: .selfSigned(in: "there"), clients: .signedBy("a.pem"), plaintext: .admitted)
+        },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
-        Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.openEndpoint == "tcp://0.0.0.0:1" },
+        Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.warning?.contains("tcp://0.0.0.0:1") == true },
         Reading("--quiet") { $0.isQuiet },
         Reading("--help") { $0.wantsHelp },
         Reading("-h") { $0.wantsHelp },
@@ -143,13 +153,15 @@ import Testing
         ),
         (
             ["--listen", "tcp://0.0.0.0:7070"],
-            "tcp://0.0.0.0:7070 can be reached from other machines and nothing keeps strangers out; give it --tokens "
-                + "FILE, or add --insecure if you mean it"
+            "tcp://0.0.0.0:7070 can be reached from other machines, and nothing keeps strangers out: give it a certificate "
+                + "(--tls-certificate FILE --tls-key FILE, or --tls-self-signed FOLDER) and tokens (--tokens FILE), listen on "
+                + "loopback, or set allowsOtherMachines (--insecure) if you mean it"
         ),
         (
             ["--listen", "unix:///a", "--listen", "tcp://example.org:1"],
-            "tcp://example.org:1 can be reached from other machines and nothing keeps strangers out; give it "
-                + "--tokens FILE, or add --insecure if you mean it"
+            "tcp://example.org:1 can be reached from other machines, and nothing keeps strangers out: give it a certificate "
+                + "(--tls-certificate FILE --tls-key FILE, or --tls-self-signed FOLDER) and tokens (--tokens FILE), listen on "
+                + "loopback, or set allowsOtherMachines (--insecure) if you mean it"
         ),
         (
             ["--tokens", "/no/such/file"],
@@ -228,7 +240,9 @@ import Testing
         #expect(throws: SetupError.self) { try CommandSettings(open) }
         #expect(try CommandSettings(open) { $0.allowsOtherMachines = true }.configuration.allowsOtherMachines)
         let tokens = try TokenList(parsing: "ann teller 0123456789abcdef0123456789abcdef")
-        #expect(try CommandSettings(open) { $0.tokens = tokens }.configuration.tokens != nil)
+        let safe = try CommandSettings(open) { ($0.tokens, $0.tls) = (tokens, TLS(certificate: .selfSigned(in: "x"))) }
+        #expect(safe.configuration.tokens != nil && safe.warning == nil)
+        #expect(throws: SetupError.self) { try CommandSettings(open) { $0.tokens = tokens } }
         #expect(throws: Never.self) { try CommandSettings([]) { _ in throw Never() } }
         for word in ["--help", "--version"] { _ = try CommandSettings([word]) { _ in throw Never() } }
     }
@@ -241,6 +255,6 @@ import Testing
             #expect(lines.contains { $0.hasPrefix(head) }, "\(option.name)")
         }
         #expect(lines.allSatisfy { $0.count <= 110 && $0.last != " " })
-        #expect(CommandOption.all.count <= 20 && lines.count <= 40)
+        #expect(CommandOption.all.count <= 26 && lines.count <= 56)
     }
 }

@@ -48,7 +48,7 @@ struct HostingLoop {
     func client() -> RPCClient {
         let configuration = RPCClient.Configuration.patient
         return RPCClient(
-            .socket(url, configuration.connectTimeout, configuration.limits.output, on: loop), configuration)
+            .to(url, configuration, on: loop), configuration)
     }
 
     /// Calls until the caller is hosted; once where none is.

@@ -243,7 +243,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 
     @Test func `who is known to the system is in, and may be more by a token`() {
         var machine = Self.machine()
-        machine.prove(.user(7))
+        machine.prove(.user(7), nil)
         #expect(!machine.isLocked && machine.identity?.name == "uid:7")
         #expect(machine.show(Self.bob) == true)
         #expect(machine.identity == Self.bob?.identity)

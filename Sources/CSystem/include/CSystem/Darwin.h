@@ -19,6 +19,10 @@
 #define SYSTEM_MAY_SPIN 0
 // The sockets have SO_NOSIGPIPE instead, which every release of the system has.
 #define SYSTEM_SEND_FLAGS 0
+// As Homebrew and MacPorts install it. The system's own libssl ends the process that loads it.
+#define SYSTEM_TLS_LIBRARIES                                                                        \
+    "/opt/homebrew/opt/openssl@3/lib/libssl.3.dylib", "/usr/local/opt/openssl@3/lib/libssl.3.dylib", \
+        "/opt/local/libexec/openssl3/lib/libssl.3.dylib"
 
 /// Prepares a descriptor that the system could not make so in one step. Until then a program that is started by another thread
 /// may inherit it. Returns the descriptor, or -1 after closing it.

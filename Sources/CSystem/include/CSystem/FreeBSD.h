@@ -17,6 +17,8 @@
 #define SYSTEM_MUTEX PTHREAD_MUTEX_ADAPTIVE_NP
 #define SYSTEM_MAY_SPIN 1
 #define SYSTEM_SEND_FLAGS MSG_NOSIGNAL
+// As the system has it in its releases 14 and 15, and as its packages install it.
+#define SYSTEM_TLS_LIBRARIES "libssl.so.30", "libssl.so.35", "libssl.so.3"
 
 static inline int system_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 

@@ -21,6 +21,7 @@
 // Stands still while the machine sleeps, so after that it lags behind the other.
 #define SYSTEM_TICK_CLOCK CLOCK_MONOTONIC_COARSE
 #define SYSTEM_SEND_FLAGS MSG_NOSIGNAL
+#define SYSTEM_TLS_LIBRARIES "libssl.so.3", "libssl.so.4"
 #define SYSTEM_MAY_SPIN 1
 #ifdef __GLIBC__
 // Spins for a moment before it lets a thread sleep. Work under this library's locks takes less time than to fall asleep and be

@@ -7,6 +7,7 @@
 // - SYSTEM_MAY_SPIN: whether a thread may spin for a moment. Where threads have classes of service it could keep the processor
 //   from the very thread that it waits for.
 // - system_pipe, system_socket, system_socket_pair, system_accept: make descriptors that never block, and are closed on exec.
+// - SYSTEM_TLS_LIBRARIES: where OpenSSL is looked for, the newest that is tested first.
 // - SYSTEM_SEND_FLAGS: makes a send to a connection that is gone fail without a signal, unless the socket does.
 // - system_synchronize: returns when the bytes of a file would survive a loss of power.
 // - system_set_plain_congestion_control: for a connection within this machine, where there is no network to protect, selects the

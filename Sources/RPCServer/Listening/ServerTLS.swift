@@ -1,0 +1,133 @@
+// The certificate of a server while it runs, and the handshakes with it.
+
+import RPCSockets
+import RPCWire
+import RemoteProxy
+
+final class ServerTLS: Sendable {
+    struct Counts: Sendable {
+        var handshakes = 0
+        /// Of the handshakes, those that went on with an earlier session.
+        var resumptions = 0
+        var failures = 0
+    }
+
+    /// How often the files are looked at.
+    private static let interval = Duration.seconds(60)
+
+    private struct State {
+        var context: TLSContext
+        /// Of the contents of the files when they were read last.
+        var stamp: Int?
+        var counts = Counts()
+        var lines: [ObjectIdentifier: HandshakeLine] = [:]
+        var timer: (any LoopTimer)?
+    }
+
+    private let settings: TLS
+    private let patience: Duration
+    private let traffic: Traffic
+    private let log: @Sendable (LogRecord) -> Void
+    private let state: Lock<State>
+
+    /// - Parameter patience: how long a handshake may take.
+    /// - Throws: what is wrong with the files, or that there is no library.
+    init(
+        _ settings: TLS, patience: Duration, traffic: Traffic, log: @escaping @Sendable (LogRecord) -> Void
+    ) throws(SetupError) {
+        (self.settings, self.patience, self.traffic, self.log) = (settings, patience, traffic, log)
+        let (context, stamp) = try Self.read(settings)
+        state = Lock(State(context: context, stamp: stamp))
+        watch()
+    }
+
+    private static func read(_ settings: TLS) throws(SetupError) -> (TLSContext, stamp: Int?) {
+        let files = try settings.certificate.files()
+        // Before the files are read, so that a change meanwhile is seen later.
+        let stamp = Self.stamp(files, settings)
+        return (try TLSContext(files, clients: settings.clients.authorities), stamp)
+    }
+
+    private static func stamp(_ files: CertificateFiles, _ settings: TLS) -> Int? {
+        var hasher = Hasher()
+        for path in [files.chain, files.key, settings.clients.authorities].compactMap({ $0 }) {
+            do throws(SystemError) { hasher.combine(try ReplaceableFile(path).read(atMost: 1 << 20)) } catch {
+                return nil
+            }
+        }
+        return hasher.finalize()
+    }
+
+    var counts: Counts { state.withLock { $0.counts } }
+    var daysLeft: Int { state.withLock { $0.context }.daysLeft }
+    /// The pin for the addresses that clients are told; nil if an authority has signed the certificate.
+    var pin: KeyPin? { settings.certificate.isSelfSigned ? state.withLock { $0.context }.ownPin : nil }
+
+    // MARK: reading the files again
+
+    /// Reads the files again, for later connections. Keeps what it has if they cannot be used.
+    func reload() {
+        do throws(SetupError) {
+            let (context, stamp) = try Self.read(settings)
+            state.withLock { ($0.context, $0.stamp) = (context, stamp) }
+            log(LogRecord(.notice, "read the certificate again, which is valid for \(context.daysLeft) days"))
+        } catch {
+            log(LogRecord(.error, "kept the certificate as it was: \(error)"))
+        }
+    }
+
+    private func watch() {
+        let loop = EventLoop.shared
+        let timer = loop.schedule(at: loop.now.advanced(by: Self.interval)) { [weak self] in
+            self?.look()
+            self?.watch()
+        }
+        state.withLock { $0.timer = timer }
+    }
+
+    private func look() {
+        guard let files = try? settings.certificate.files() else { return }
+        let (stamp, old) = (Self.stamp(files, settings), state.withLock { $0.stamp })
+        guard let stamp, stamp != old else { return }
+        state.withLock { $0.stamp = stamp }
+        reload()
+    }
+
+    func stop() { state.withLock { $0.timer.take() }?.cancel() }
+
+    // MARK: connections
+
+    /// The channel of an accepted connection.
+    func wrap(_ inside: any ByteChannel, admitsPlaintext: Bool) -> any ByteChannel {
+        let loop = inside.loop
+        let (context, line) = state.withLock { state in
+            let line = state.lines[ObjectIdentifier(loop)] ?? HandshakeLine(of: loop)
+            state.lines[ObjectIdentifier(loop)] = line
+            return (state.context, line)
+        }
+        let acceptance = TLSChannel.Acceptance(
+            context, admitsPlaintext: admitsPlaintext, line: line, patience: patience)
+        let address = inside.remoteAddress
+        return TLSChannel(accepting: inside, acceptance) { [self] in ended($0, from: address) }
+    }
+
+    private func ended(_ handshake: TLSChannel.Handshake, from address: String) {
+        switch handshake {
+        case .finished(let wasResumed):
+            state.withLock { state in
+                state.counts.handshakes += 1
+                if wasResumed { state.counts.resumptions += 1 }
+            }
+        case .failed(let why, _):
+            state.withLock { $0.counts.failures += 1 }
+            log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
+        case .late:
+            state.withLock { $0.counts.failures += 1 }
+            traffic.overran(.loginTime)
+            log(
+                LogRecord(
+                    .warning, "closed \(address): TLS: the handshake took more than \(patience) (loginTime)",
+                    peer: address))
+        }
+    }
+}

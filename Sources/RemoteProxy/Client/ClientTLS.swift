@@ -1,0 +1,69 @@
+// How a client puts TLS around its connections to one server.
+
+import RPCSockets
+import RPCWire
+
+/// The trust of one client, and the session that its next handshake goes on with.
+final class ClientTLS: Sendable {
+    private let endpoint: String
+    private let host: String
+    private let isAddress: Bool
+    private let pin: KeyPin?
+    private let settings: RPCClient.Configuration.TLS
+    /// Made by the first attempt, so that a client of no server loads nothing.
+    private let context = Lock<TLSContext?>(nil)
+    private let resumption = TLSResumption()
+
+    /// Nil for a destination without TLS.
+    init?(_ destination: Destination, _ settings: RPCClient.Configuration.TLS) {
+        guard case .tls(let socket, let pin) = destination, case .tcp(let host, _) = socket else { return nil }
+        (self.host, isAddress) = socket.hostInCertificate ?? (host, false)
+        (endpoint, self.pin, self.settings) = ("\(Destination.tls(socket, pin: nil))", pin, settings)
+    }
+
+    /// Shakes hands over a new connection.
+    /// - Parameter made: holds the channel until the handshake has ended. If it is taken out before, `done` is not called.
+    func wrap(
+        _ inside: any ByteChannel, _ made: Lock<TLSChannel?>,
+        _ done: @escaping @Sendable (Result<any ByteChannel, SetupError>) -> Void
+    ) {
+        do throws(SetupError) {
+            let channel = try TLSChannel(
+                over: inside, remoteAddress: endpoint, to: host, isAddress: isAddress, try readyContext(), resumption
+            ) { [endpoint] handshake in
+                guard let channel = made.withLock({ $0.take() }) else { return }
+                switch handshake {
+                case .finished: done(.success(channel))
+                case .failed(let why, let isLasting):
+                    done(.failure(SetupError("\(endpoint): TLS: \(why)", isLasting: isLasting)))
+                case .late: break
+                }
+            }
+            made.withLock { $0 = channel }
+        } catch {
+            inside.abort()
+            done(.failure(SetupError("\(endpoint): \(error)", isLasting: true)))
+        }
+    }
+
+    /// What can be changed on the machine, such as a file that is missing, is tried again by the next attempt.
+    private func readyContext() throws(SetupError) -> TLSContext {
+        if let context = context.withLock({ $0 }) { return context }
+        let made = try TLSContext(trust(), settings.certificate?.files())
+        context.withLock { $0 = made }
+        return made
+    }
+
+    private func trust() throws(SetupError) -> ServerTrust {
+        if let pin { return .pin(pin) }
+        switch settings.trust {
+        case .system: return .system
+        case .file(let path): return .file(path)
+        case .pin(let text):
+            guard let pin = KeyPin(text) else {
+                throw SetupError("tls.trust has the pin \"\(text)\", but a pin is sha256: and 64 hexadecimal digits")
+            }
+            return .pin(pin)
+        }
+    }
+}

@@ -1,0 +1,303 @@
+// Clients and servers that speak TLS, with certificates that the tests make.
+
+import Protocols
+import RPCServer
+import RPCSockets
+import RPCWire
+import RemoteProxy
+import Subjects
+import TestSupport
+import Testing
+
+@Suite(.waitsForOthers, .enabled(if: Machine.hasTLS)) struct TLSTests {
+    /// A server with a certificate of its own.
+    private struct Party {
+        let folder = TemporaryFolder()
+        let server: RPCServer
+        let log = Log()
+
+        init(_ change: (inout RPCServer.Configuration) -> Void = { _ in }) {
+            var configuration = RPCServer.Configuration()
+            configuration.tls = TLS(certificate: .selfSigned(in: folder.path))
+            configuration.log = log.note
+            change(&configuration)
+            server = RPCServer(configuration)
+            server.export(GreeterProxy(EnglishGreeter()))
+        }
+
+        func client(
+            _ endpoint: Endpoint, _ change: (inout RPCClient.Configuration) -> Void = { _ in }
+        ) -> RPCClient {
+            var configuration = RPCClient.Configuration.patient
+            configuration.tls.trust = .file("\(folder.path)/certificate.pem")
+            configuration.log = { _ in }
+            change(&configuration)
+            return RPCClient(endpoint, configuration)
+        }
+    }
+
+    private final class Log: Sendable {
+        private let lines = Lock<[String]>([])
+        func note(_ record: LogRecord) { lines.withLock { $0.append(record.description) } }
+        func has(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
+    }
+
+    private static func greet(_ client: RPCClient) async throws -> String {
+        try await GreeterProxy(client).greet("Ann")
+    }
+
+    /// What `connect` throws.
+    private static func refusal(of client: RPCClient) async throws -> RPCError {
+        try #require(await #expect(throws: RPCError.self) { try await client.connect() })
+    }
+
+    @Test func `the address of a certificate of its own is enough for a client`() async throws {
+        let party = Party()
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        #expect(endpoint.description.contains("?pin=sha256:"))
+        // As it stands, with no trust in what the system does not know.
+        let client = RPCClient(endpoint)
+        #expect(try await Self.greet(client) == "Hello, Ann!")
+        let counters = party.server.counters
+        #expect(counters.tlsHandshakes == 1 && counters.tlsFailures == 0)
+        #expect((3_600...3_650).contains(counters.certificateDaysLeft ?? 0))
+        await client.close(grace: .seconds(10))
+        await party.server.stop()
+    }
+
+    @Test(arguments: ["localhost", "127.0.0.1", "[::1]"])
+    func `a name or address in the certificate is right`(host: String) async throws {
+        let party = Party()
+        let endpoint: Endpoint
+        do { endpoint = try await party.server.listen(on: try Endpoint("tls://\(host):0")) } catch { return }
+        let port = try #require(endpoint.description.split(separator: "?")[0].split(separator: ":").last)
+        let client = party.client(try Endpoint("tls://\(host):\(port)"))
+        #expect(try await Self.greet(client) == "Hello, Ann!")
+        await party.server.stop()
+    }
+
+    @Test(arguments: [
+        ("127.0.0.2", "IP address mismatch"), ("127.0.0.1", "self-signed certificate"), ("127.0.0.1", "its key has the pin sha256:"),
+    ])
+    func `a server that is not trusted gets no call, and the client says why at once`(
+        host: String, reason: String
+    ) async throws {
+        let party = Party()
+        let endpoint = try await party.server.listen(on: try Endpoint("tls://\(host):0"))
+        let address = try #require(endpoint.description.split(separator: "?").first)
+        let client = party.client(try Endpoint(String(address))) { configuration in
+            if reason.hasPrefix("self") { configuration.tls.trust = .system }
+            if reason.hasPrefix("its") {
+                configuration.tls.trust = .pin("sha256:" + String(repeating: "00", count: 32))
+            }
+        }
+        let refusal = try await Self.refusal(of: client)
+        #expect(refusal.code == .unavailable && refusal.outcome == .notExecuted)
+        #expect(refusal.message.contains("the certificate of the peer is not trusted: \(reason)"), "\(refusal)")
+        // A call does not wait for its deadline.
+        let error = await #expect(throws: RPCError.self) { try await Self.greet(client) }
+        #expect(error?.message.contains(reason) == true)
+        await until { party.server.counters.tlsFailures > 0 || party.server.counters.tlsHandshakes > 0 }
+        #expect(party.server.counters.requestsBegun == 0)
+        await party.server.stop()
+    }
+
+    @Test func `a client without TLS is told so at once where TLS is required, and served where it is optional`() async throws {
+        let party = Party()
+        let required = try await party.server.listen(on: "tls://127.0.0.1:0")
+        let optional = try await party.server.listen(on: "tcp://127.0.0.1:0")
+        #expect(optional.description.hasPrefix("tcp://"))
+        let address = try #require(required.description.split(separator: "?").first)
+        let stranger = RPCClient(try Endpoint(String(address).replacing("tls:", with: "tcp:")), .patient)
+        let refusal = try await Self.refusal(of: stranger)
+        #expect(refusal.message.contains("this port takes only TLS"), "\(refusal)")
+        await until { party.log.has("the peer does not speak TLS") }
+        #expect(party.server.counters.tlsFailures == 1)
+        let neighbour = RPCClient(optional, .patient)
+        #expect(try await Self.greet(neighbour) == "Hello, Ann!")
+        // The same port takes TLS as well.
+        let both = party.client(try Endpoint(optional.description.replacing("tcp:", with: "tls:")))
+        #expect(try await Self.greet(both) == "Hello, Ann!")
+        await party.server.stop()
+    }
+
+    @Test func `a client with TLS is told at once that a server speaks none`() async throws {
+        let server = RPCServer()
+        server.export(GreeterProxy(EnglishGreeter()))
+        let endpoint = try await server.listen(on: "tcp://127.0.0.1:0")
+        let client = RPCClient(try Endpoint(endpoint.description.replacing("tcp:", with: "tls:")), .patient)
+        let refusal = try await Self.refusal(of: client)
+        #expect(refusal.message.contains("TLS: "), "\(refusal)")
+        #expect(server.counters.requestsBegun == 0)
+        await server.stop()
+    }
+
+    @Test func `a later connection of a client goes on with its session`() async throws {
+        let party = Party()
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        let client = party.client(endpoint)
+        #expect(try await Self.greet(client) == "Hello, Ann!")
+        client.pause()
+        await until { party.server.counters.connectionsOpen == 0 }
+        client.resume()
+        #expect(try await Self.greet(client) == "Hello, Ann!")
+        #expect(party.server.counters.tlsHandshakes == 2 && party.server.counters.tlsResumptions == 1)
+        await party.server.stop()
+    }
+
+    // MARK: certificates of clients
+
+    @Test func `a certificate names its owner, and a line gives it roles`() async throws {
+        let folder = TemporaryFolder()
+        _ = try OwnCertificate.files(in: folder.path)
+        let host = ProcessEnvironment.hostName ?? "localhost"
+        for list in [nil, "ann teller cert:localhost", "bob teller cert:elsewhere", "ann clerk 0123456789abcdef0"] {
+            let callers = Lock<[Identity?]>([])
+            let party = Party { configuration in
+                configuration.tls?.clients = .signedBy("\(folder.path)/certificate.pem")
+                configuration.tokens = list.flatMap { try? TokenList(parsing: $0) }
+            }
+            party.server.export(GreeterProxy(Watched { callers.withLock { $0.append(Caller.current?.identity) } }))
+            let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+            let client = party.client(endpoint) { $0.tls.certificate = .selfSigned(in: folder.path) }
+            switch list {
+            case nil:
+                _ = try await Self.greet(client)
+                #expect(callers.withLock { $0 } == [Identity(name: "cert:localhost")], "\(host)")
+            case .some(let list) where list.hasPrefix("ann teller"):
+                _ = try await Self.greet(client)
+                #expect(callers.withLock { $0 } == [Identity(name: "ann", roles: ["teller"])])
+                // Without its line the caller is let in no more.
+                party.server.reload(tokens: try TokenList(parsing: "bob teller cert:elsewhere"))
+                await until { party.server.counters.connectionsOpen == 0 }
+                #expect(try await Self.refusal(of: client).code == .unauthenticated)
+            default:
+                #expect(try await Self.refusal(of: client).code == .unauthenticated)
+                #expect(callers.withLock { $0.isEmpty })
+            }
+            client.close()
+            await party.server.stop()
+        }
+    }
+
+    @Test func `the name in a certificate is no token`() async throws {
+        let party = Party { $0.tokens = try? TokenList(parsing: "ann teller cert:0123456789abcdef0") }
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        for text in ["cert:0123456789abcdef0", "0123456789abcdef0"] {
+            let client = party.client(endpoint) { $0.token = Token(text) }
+            #expect(try await Self.refusal(of: client).code == .unauthenticated)
+            client.close()
+        }
+        await party.server.stop()
+    }
+
+    @Test func `a client whose certificate is missing or unknown is told so at once`() async throws {
+        let (known, unknown) = (TemporaryFolder(), TemporaryFolder())
+        _ = try OwnCertificate.files(in: known.path)
+        let party = Party { $0.tls?.clients = .signedBy("\(known.path)/certificate.pem") }
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        for (folder, text) in [(nil, "certificate required"), (unknown.path, "unknown ca")] {
+            let client = party.client(endpoint) { $0.tls.certificate = folder.map { .selfSigned(in: $0) } }
+            let refusal = try await Self.refusal(of: client)
+            #expect(refusal.code == .unauthenticated && refusal.outcome == .notExecuted)
+            #expect(refusal.message.contains("does not accept the certificate of this end"), "\(refusal)")
+            #expect(refusal.message.contains(text), "\(refusal)")
+            client.close()
+        }
+        #expect(party.server.counters.requestsBegun == 0)
+        await party.server.stop()
+    }
+
+    // MARK: listening
+
+    @Test(arguments: [
+        (Endpoint("tls://127.0.0.1:0"), false, "needs a certificate"),
+        ("tcp://0.0.0.0:0", true, "nothing keeps strangers out: give it tokens"),
+        ("tls://127.0.0.1:0?pin=sha256:00", true, "has a pin that is none"),
+        ("tls://127.0.0.1:0?pin=sha256:0000000000000000000000000000000000000000000000000000000000000000", true, "only a client needs"),
+    ])
+    func `an address that TLS does not fit is refused with the reason`(
+        endpoint: Endpoint, hasCertificate: Bool, reason: String
+    ) async throws {
+        let party = Party { if !hasCertificate { $0.tls = nil } }
+        let error = await #expect(throws: RPCServer.ListenError.self) { try await party.server.listen(on: endpoint) }
+        #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+        await party.server.stop()
+    }
+
+    @Test(arguments: [true, false])
+    func `beyond loopback TLS with tokens is enough, and tokens without TLS are not`(hasTLS: Bool) async throws {
+        let party = Party { configuration in
+            configuration.tokens = try? TokenList(parsing: "ann teller 0123456789abcdef0")
+            if !hasTLS { configuration.tls = nil }
+        }
+        if hasTLS {
+            let endpoint = try await party.server.listen(on: "tcp://0.0.0.0:0")
+            #expect(endpoint.description.hasPrefix("tls://0.0.0.0:"), "clients without TLS are refused there")
+        } else {
+            let error = await #expect(throws: RPCServer.ListenError.self) {
+                try await party.server.listen(on: "tcp://0.0.0.0:0")
+            }
+            #expect(error?.description.contains("others can read and change the calls") == true)
+        }
+        await party.server.stop()
+    }
+
+    @Test func `a certificate that cannot be used is named when the server listens`() async throws {
+        let folder = TemporaryFolder()
+        for (certificate, reason) in [
+            (TLSCertificate.files("\(folder.path)/none.pem", "\(folder.path)/none.key"), "cannot be opened"),
+            (.selfSigned(in: "/dev/null/there"), "no certificate could be made in /dev/null/there"),
+        ] {
+            let party = Party { $0.tls = TLS(certificate: certificate) }
+            let error = await #expect(throws: RPCServer.ListenError.self) {
+                try await party.server.listen(on: "tls://127.0.0.1:0")
+            }
+            #expect(error?.description.contains(reason) == true, "\(error?.description ?? "")")
+            await party.server.stop()
+        }
+    }
+
+    @Test func `files that have changed are read again, and bad ones are not taken`() async throws {
+        let (other, party) = (TemporaryFolder(), Party())
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        let first = RPCClient(endpoint)
+        #expect(try await Self.greet(first) == "Hello, Ann!")
+        let files = try OwnCertificate.files(in: party.folder.path)
+        // A key without its certificate.
+        let new = try OwnCertificate.files(in: other.path)
+        try Machine.copy(new.key, to: files.key)
+        party.server.reloadCertificate()
+        #expect(party.log.has("kept the certificate as it was"))
+        let second = RPCClient(endpoint)
+        #expect(try await Self.greet(second) == "Hello, Ann!")
+        try Machine.copy(new.chain, to: files.chain)
+        party.server.reloadCertificate()
+        #expect(party.log.has("read the certificate again"))
+        // The old connection stays; a new one finds another key.
+        #expect(try await Self.greet(first) == "Hello, Ann!")
+        let third = RPCClient(endpoint) { $0.log = { _ in } }
+        #expect(try await Self.refusal(of: third).message.contains("its key has the pin"))
+        await party.server.stop()
+    }
+}
+
+/// Tells when it is called.
+private struct Watched: Greeter {
+    let called: @Sendable () -> Void
+
+    func greet(_ name: String) async throws -> String {
+        called()
+        return name
+    }
+}
+
+private enum Machine {
+    static let hasTLS = (try? TLSContext(.pin(pin), nil)) != nil
+    private static var pin: KeyPin { get throws { try #require(KeyPin("sha256:" + String(repeating: "0", count: 64))) } }
+
+    static func copy(_ path: String, to other: String) throws {
+        let bytes = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))
+        try ReplaceableFile(other).replace(with: bytes)
+    }
+}
