@@ -133,7 +133,7 @@ enum {
     RELEASE_BUFFERS = 0x10,
     NO_COMPRESSION = 1 << 17, NO_RENEGOTIATION = 1 << 30,
     VERIFY_PEER = 1, REQUIRE_CERTIFICATE = 2,
-    NO_PARTIAL_WILDCARDS = 4,
+    NO_PARTIAL_WILDCARDS = 4, NO_COMMON_NAME = 0x20,
     FILE_IS_PEM = 1,
     WANTS_READ = 2, HAS_ENDED = 6,
     BOTH_SHUT = 3,
@@ -385,7 +385,8 @@ int tls_open(tls_connection *connection, tls_context *context, int is_server, co
     if (session) (void)api.SSL_set_session(ssl, session);
     if (!host) return 1;
     void *rules = api.SSL_get0_param(ssl);
-    api.X509_VERIFY_PARAM_set_hostflags(rules, NO_PARTIAL_WILDCARDS);
+    // A common name is for people. The names for machines stand in a part of their own.
+    api.X509_VERIFY_PARAM_set_hostflags(rules, NO_PARTIAL_WILDCARDS | NO_COMMON_NAME);
     if (is_address) return api.X509_VERIFY_PARAM_set1_ip_asc(rules, host);
     (void)api.SSL_ctrl(ssl, SET_SERVER_NAME, 0, (void *)host);
     return api.SSL_set1_host(ssl, host);
