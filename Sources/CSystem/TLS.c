@@ -142,6 +142,7 @@ enum {
     ALTERNATIVE_NAMES = 85, COMMON_NAME = 13, BASIC_CONSTRAINTS = 87,
     IS_DNS_NAME = 2, IS_URI = 6,
     AS_UTF8 = 0x1000,
+    LIBRARY_SHIFT = 23, LIBRARY_MASK = 0xFF, LIBRARY_OF_TLS = 20,
     MOST_OF_A_RECORD = 16384,
 };
 
@@ -154,14 +155,24 @@ static void say(char *text, const char *what) {
     text[TLS_TEXT - 1] = 0;
 }
 
-/// Says what OpenSSL has noted first.
-static void explain(char *text) {
-    unsigned long code = api.ERR_get_error();
+static void say_fault(unsigned long code, char *text) {
     if (code == 0) return say(text, "the connection was broken");
     char whole[TLS_TEXT];
     api.ERR_error_string_n(code, whole, sizeof whole);
     const char *reason = strrchr(whole, ':');
     say(text, reason ? reason + 1 : whole);
+}
+
+/// Says what OpenSSL has noted first.
+static void explain(char *text) { say_fault(api.ERR_get_error(), text); }
+
+/// Says what OpenSSL has noted of TLS itself. What it has noted before is how one of its parts has found out.
+static void explain_step(char *text) {
+    unsigned long code = api.ERR_get_error(), chosen = code;
+    for (; code != 0; code = api.ERR_get_error()) {
+        if ((code >> LIBRARY_SHIFT & LIBRARY_MASK) == LIBRARY_OF_TLS) chosen = code;
+    }
+    say_fault(chosen, text);
 }
 
 // MARK: bytes in memory, as OpenSSL reads and writes them
@@ -407,7 +418,7 @@ static tls_step result(tls_connection *connection, int returned, char *text) {
     case WANTS_READ: return TLS_WAITS;
     case HAS_ENDED: return TLS_ENDED;
     }
-    explain(text);
+    explain_step(text);
     long verdict = api.SSL_get_verify_result(connection->ssl);
     if (verdict == 0 || !strstr(text, "certificate verify failed")) return TLS_FAILED;
     say(text, api.X509_verify_cert_error_string(verdict));
