@@ -92,7 +92,7 @@ final class TLSConnection: @unchecked Sendable {
             step = tls_shake_hands(memory, text)
             return step == TLS_FAILED || step == TLS_DISTRUSTS ? 0 : 1
         }
-        if let fault { return fail(fault, wasDistrusted: step == TLS_DISTRUSTS) }
+        if let fault { return fail(Self.explained(fault), wasDistrusted: step == TLS_DISTRUSTS) }
         if step == TLS_ENDED { return fail("the peer has ended the handshake") }
         guard step == TLS_DONE else { return }
         if let pin, peerPin != pin {
@@ -138,6 +138,12 @@ final class TLSConnection: @unchecked Sendable {
         "alert handshake failure", "no application protocol", "alert unknown ca", "alert access denied",
         "alert unrecognized name", "no shared cipher", "peer did not return a certificate",
     ]
+
+    /// What OpenSSL says of bytes that are no record.
+    private static func explained(_ fault: String) -> String {
+        let isForeign = ["wrong version number", "packet length too long", "http request"].contains(fault)
+        return isForeign ? "the peer does not speak TLS (\(fault))" : fault
+    }
 
     private func fail(_ why: String, wasDistrusted: Bool = false) {
         let isLasting =
