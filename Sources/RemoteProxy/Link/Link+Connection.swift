@@ -200,7 +200,13 @@ extension Link {
     /// - Parameter what: the first bytes, and what is wrong with them.
     func refuseForeigner(_ what: String) {
         guard let channel else { return }
-        let why = "\(channel.remoteAddress) does not answer as a server of this kind does: it began with \(what)"
+        refuseServer(
+            because: "\(channel.remoteAddress) does not answer as a server of this kind does: it began with \(what)")
+    }
+
+    /// Leaves a server that this end cannot speak with, also at the next attempt.
+    func refuseServer(because why: String) {
+        guard let channel else { return }
         endWithChannel()
         channel.stopReading(because: why)
         requester.feed { $0.half.unreachable(because: why, isLasting: true) }

@@ -72,6 +72,26 @@ import Testing
         client.close()
     }
 
+    /// As a port that takes only TLS does.
+    @Test func `one that cannot read the greeting is quoted to calls that wait`() async throws {
+        let server = try ScriptedServer { peer in
+            _ = try peer.hearText("\n")
+            try peer.sayText(
+                #"{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"say it in another way"}}"# + "\n")
+        }
+        var configuration = RPCClient.Configuration.patient
+        configuration.peer = .jsonRPC(.lines)
+        configuration.saysHello = true
+        let client = RPCClient(server.url, configuration)
+        let first = await #expect(throws: RPCError.self) { try await CalculatorProxy(client).add(1, 2) }
+        let second = await #expect(throws: RPCError.self) { try await client.connect() }
+        for error in [first, second] {
+            #expect(error?.code == .unavailable && error?.outcome == .notExecuted)
+            #expect(error?.message.contains("\(server.url) does not take the greeting: say it in another way") == true)
+        }
+        client.close()
+    }
+
     @Test func `one that breaks off the greeting is named`() async throws {
         let server = try ScriptedServer { _ in }
         let client = RPCClient(server.url, .patient)
