@@ -152,7 +152,11 @@ extension TLSChannel: ByteReceiver {
             defer {
                 // A server tells its verdict on a certificate only after the handshake.
                 let isRefused = state.phase == .open && acceptance == nil && isLasting
-                if state.reason == nil { state.reason = isRefused ? .refused(why) : .failed("TLS: \(why)") }
+                if state.reason == nil {
+                    let isBroken = state.phase == .open
+                    state.reason =
+                        isRefused ? .refused(why) : isBroken ? .broken("TLS: \(why)") : .failed("TLS: \(why)")
+                }
                 state.phase = .over
                 state.queue.letGo()
             }

@@ -130,6 +130,8 @@ package enum ChannelEnd: Sendable, Equatable {
     case overrun(Limit, String)
     /// The system reported a fault; the text has the system call and its errno. Or TLS did.
     case failed(String)
+    /// What has come cannot be opened: it is broken, was changed on its way, or is not of TLS. With what is wrong.
+    case broken(String)
     /// The peer has refused the certificate of this end, or asks for one. With what it said.
     case refused(String)
 }

@@ -159,6 +159,9 @@ extension FramedChannel {
     func closeGate(_ end: ChannelEnd) {
         gateTimer?.timer.cancel()
         gateTimer = nil
+        if case .broken(let why) = end {
+            link.log(LogRecord(.warning, "closed \(carrier.remoteAddress): \(why)"))
+        }
         guard case .overrun(let limit, let why) = end else { return }
         gate.isSilent = limit == .keepaliveTimeout || limit == .patience
         gate.settings.traffic?.overran(limit)

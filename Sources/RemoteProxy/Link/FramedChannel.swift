@@ -175,7 +175,7 @@ extension FramedChannel: ByteReceiver {
             switch end {
             case .local: reading.whyOver
             case .remote: "closed by \(carrier.remoteAddress)"
-            case .failed(let text), .overrun(_, let text):
+            case .failed(let text), .broken(let text), .overrun(_, let text):
                 link.isGreetingServer ? "\(carrier.remoteAddress): \(text)" : text
             case .refused(let text): "\(carrier.remoteAddress) does not accept the certificate of this end: \(text)"
             }
