@@ -177,7 +177,8 @@ extension FramedChannel: ByteReceiver {
             case .remote: "closed by \(carrier.remoteAddress)"
             case .failed(let text), .broken(let text), .overrun(_, let text):
                 link.isGreetingServer ? "\(carrier.remoteAddress): \(text)" : text
-            case .refused(let text): "\(carrier.remoteAddress) does not accept the certificate of this end: \(text)"
+            case .refused(let text):
+                "\(carrier.remoteAddress) wants another certificate of this end, in RPCClient.Configuration.tls: \(text)"
             }
         if case .refused = end { link.turnedBack(because: why) }
         closeGate(end)
