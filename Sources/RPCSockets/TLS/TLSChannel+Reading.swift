@@ -35,6 +35,7 @@ extension TLSChannel: ByteReceiver {
         do throws(SetupError) {
             let connection = try TLSConnection(accepting: acceptance.context)
             state.withLock { ($0.phase, $0.connection) = (.shakingHands, connection) }
+            if acceptance.admitsPlaintext { startPatience() }
             received(bytes)
         } catch {
             fail(error.description, isLasting: false)

@@ -146,7 +146,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
             state.receiver = receiver
             return (!state.isInsideOpen, state.phase == .undecided)
         }
-        if isUndecided { startPatience() }
+        // Where plaintext is served, a silent peer may be one without TLS.
+        if isUndecided, acceptance?.admitsPlaintext == false { startPatience() }
         // What has come before: at the end that has dialled, and when the channel was moved.
         loop.submit { [self] in
             deliver()
