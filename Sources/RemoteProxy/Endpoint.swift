@@ -8,6 +8,10 @@ package import RPCSockets
 /// The address of a server with a certificate of its own may have the pin of its key: `tls://host:port?pin=sha256:…`. It takes the
 /// place of ``RPCClient/Configuration/TLS/trust``.
 ///
+/// Or the program that a client starts as its server: `exec:///path?arg=--stdio&arg=more&directory=/path`, as by
+/// ``Transport/process(_:_:directory:environment:standardError:)``. So an address from elsewhere must be as trustworthy as a
+/// command line.
+///
 /// A text in quotation marks is one without further ado: `RPCClient("tcp://127.0.0.1:7070")`. Any other text becomes one by
 /// `init(_:)`, which says at once what is wrong with it:
 ///
@@ -40,16 +44,21 @@ public struct Endpoint: Sendable, Hashable, ExpressibleByStringLiteral, CustomSt
     package func destination() throws(SetupError) -> Destination { try Destination(description) }
 }
 
-/// What an address says: which socket, and what is spoken there.
+/// What an address says: which socket, and what is spoken there; or which program is started.
 package enum Destination: Sendable, Hashable, CustomStringConvertible {
     case plain(SocketEndpoint)
     /// With TLS. The pin is that of the server's key, if the address has one.
     case tls(SocketEndpoint, pin: KeyPin?)
+    case program(ProgramLaunch)
 
     private static let tlsScheme = "tls://"
     private static let pinMark = "?pin="
 
     init(_ text: String) throws(SetupError) {
+        if ProgramLaunch.isAddress(text) {
+            self = .program(try ProgramLaunch(address: text))
+            return
+        }
         guard text.prefix(Self.tlsScheme.count).lowercased() == Self.tlsScheme else {
             self = .plain(try SocketEndpoint(text))
             return
@@ -68,15 +77,20 @@ package enum Destination: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// The socket, whatever is spoken there.
-    package var socket: SocketEndpoint {
+    /// - Throws: that the address is no socket.
+    package func socket() throws(SetupError) -> SocketEndpoint {
         switch self {
-        case .plain(let socket), .tls(let socket, _): socket
+        case .plain(let socket), .tls(let socket, _): return socket
+        case .program(let launch):
+            throw SetupError(
+                "\(launch.place) starts a program, so nothing can listen there; the program itself serves with --stdio")
         }
     }
 
     package var description: String {
         switch self {
         case .plain(let socket): "\(socket)"
+        case .program(let launch): launch.address
         case .tls(let socket, let pin):
             "\(socket)".replacing("tcp://", with: Self.tlsScheme, maxReplacements: 1)
                 + (pin.map { Self.pinMark + "\($0)" } ?? "")

@@ -12,6 +12,6 @@ package enum Medium: CaseIterable, Sendable, CustomTestStringConvertible {
 extension Transport {
     /// The way to an address.
     package static func socket(_ endpoint: Endpoint) -> Transport {
-        Transport { .socket(endpoint, $0.connectTimeout, $0.limits.output) }
+        Transport { .to(endpoint, $0) }
     }
 }

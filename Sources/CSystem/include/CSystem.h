@@ -6,6 +6,7 @@
 #include "CSystem/Cancellation.h"
 #include "CSystem/Files.h"
 #include "CSystem/Kqueue.h"
+#include "CSystem/Processes.h"
 #include "CSystem/Signals.h"
 #include "CSystem/Sockets.h"
 #include "CSystem/TLS.h"

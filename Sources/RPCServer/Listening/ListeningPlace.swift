@@ -19,7 +19,7 @@ struct ListeningPlace: Sendable {
     /// - Throws: why a server with this configuration cannot listen there, in one line.
     init(_ endpoint: Endpoint, _ configuration: RPCServer.Configuration, hasTokens: Bool) throws(SetupError) {
         let destination = try endpoint.destination()
-        socket = destination.socket
+        socket = try destination.socket()
         tls = try Self.speech(at: destination, endpoint, configuration.tls)
         if socket.isLoopback {
             danger = nil
@@ -53,7 +53,7 @@ struct ListeningPlace: Sendable {
             throw SetupError(
                 "\(endpoint) needs a certificate: set tls (--tls-certificate FILE --tls-key FILE, or --tls-self-signed FOLDER)"
             )
-        case .plain(.unix): return .absent
+        case .program, .plain(.unix): return .absent
         case .plain(let socket):
             guard let settings else { return .absent }
             return switch settings.plaintext {

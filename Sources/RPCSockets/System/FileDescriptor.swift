@@ -14,7 +14,16 @@ final class FileDescriptor: Sendable {
         self.init(try SystemCall.make("open") { system_open_file(path, flags) })
     }
 
+    /// Copies an open descriptor to a number above those of the standard streams. The copy is closed on exec.
+    convenience init(copying other: Int32) throws(SystemError) {
+        self.init(try SystemCall.make("fcntl") { system_duplicate(other) })
+    }
+
     deinit { close(number) }
+
+    func copy() throws(SystemError) -> FileDescriptor {
+        try withExtendedLifetime(self) { () throws(SystemError) in try FileDescriptor(copying: number) }
+    }
 
     /// Reads all bytes from the present position to the end. Throws EFBIG if there are more than the limit.
     func readToEnd(atMost limit: Int) throws(SystemError) -> [UInt8] {
@@ -36,6 +45,19 @@ final class FileDescriptor: Sendable {
             written += try SystemCall.make("write") {
                 bytes.withUnsafeBytes { system_write_file(number, $0.baseAddress.map { $0 + start }, count) }
             }
+        }
+    }
+
+    /// Reads what has come, and waits for it whether or not the descriptor does.
+    /// - Returns: how many bytes were read; 0 at the end, and below after an error.
+    func readPatiently(_ window: UnsafeMutableRawBufferPointer) -> Int {
+        SystemCall.patiently(number, POLLIN) { read(number, window.baseAddress, window.count) }
+    }
+
+    /// Writes all bytes, and waits for room whether or not the descriptor does. Returns false if that fails.
+    func writePatiently(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        SystemCall.patiently(number, sendingAll: bytes) { rest in
+            system_write_file(number, rest.baseAddress, rest.count)
         }
     }
 

@@ -26,6 +26,35 @@ enum SystemCall {
         }
     }
 
+    /// Makes a call on a descriptor that may or may not wait. Makes it again after a signal, and when the descriptor is ready.
+    static func patiently(_ descriptor: Int32, _ event: Int32, _ call: () -> Int) -> Int {
+        while true {
+            let result = call()
+            if result >= 0 { return result }
+            switch system_errno() {
+            case EINTR: break
+            case EAGAIN, EWOULDBLOCK:
+                var entry = pollfd(fd: descriptor, events: Int16(event), revents: 0)
+                _ = poll(&entry, 1, -1)
+            default: return result
+            }
+        }
+    }
+
+    /// Makes a call that takes some of the bytes, until all are taken. Returns false if that fails.
+    static func patiently(
+        _ descriptor: Int32, sendingAll bytes: UnsafeRawBufferPointer, _ call: (UnsafeRawBufferPointer) -> Int
+    ) -> Bool {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest)
+            let count = patiently(descriptor, POLLOUT) { call(piece) }
+            guard count > 0 else { return false }
+            rest = rest.dropFirst(count)
+        }
+        return true
+    }
+
     /// Makes a call that creates two descriptors.
     static func pair(
         _ name: String, _ call: (UnsafeMutablePointer<Int32>) -> Int32

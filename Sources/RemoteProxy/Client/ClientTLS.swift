@@ -14,10 +14,9 @@ final class ClientTLS: Sendable {
     private let context = Lock<TLSContext?>(nil)
     private let resumption = TLSResumption()
 
-    /// Nil for a destination without TLS.
-    init?(_ destination: Destination, _ settings: RPCClient.Configuration.TLS) {
-        guard case .tls(let socket, let pin) = destination, case .tcp(let host, _) = socket else { return nil }
-        (self.host, isAddress) = socket.hostInCertificate ?? (host, false)
+    /// - Parameter pin: of the server's key, if its address has one.
+    init(_ socket: SocketEndpoint, _ pin: KeyPin?, _ settings: RPCClient.Configuration.TLS) {
+        (host, isAddress) = socket.hostInCertificate ?? ("\(socket)", false)
         (endpoint, self.pin, self.settings) = ("\(Destination.tls(socket, pin: nil))", pin, settings)
     }
 

@@ -1,4 +1,4 @@
-// Connects a client to its server: over a socket, or in the way of a `Transport`.
+// Connects a client to its server: over a socket, as a child process, or over memory.
 
 package import RPCSockets
 package import RPCWire
@@ -28,32 +28,56 @@ package struct Dialer: Sendable {
 }
 
 extension Dialer {
+    /// Starts the server as a child process.
+    static func process(
+        _ launch: ProgramLaunch, _ configuration: RPCClient.Configuration, on loop: EventLoop = .shared
+    ) -> Dialer {
+        // Apart from the client's own records, which a child that writes much must not crowd out.
+        let log = LogLimiter(most: configuration.limits.maximumLogLines, on: loop, write: configuration.log)
+        return Dialer(loop: loop, handoff: loop) { done in
+            SubprocessChannel.start(
+                launch, on: loop, grace: configuration.postGrace, limits: configuration.limits.output,
+                line: { log.log(LogRecord(.notice, "\(launch.name): \($0)", peer: launch.place)) },
+                completion: { done($0.map { $0 }) })
+        }
+    }
+
+    /// Reaches the server in the way that its address says.
     package static func to(
         _ endpoint: Endpoint, _ configuration: RPCClient.Configuration, on loop: EventLoop = .shared
     ) -> Dialer {
         do throws(SetupError) {
-            let destination = try endpoint.destination()
-            let tls = ClientTLS(destination, configuration.tls)
-            return Dialer(loop: loop, handoff: loop) { done in
-                let shaking = Lock<TLSChannel?>(nil)
-                let connector = Connector.connect(
-                    to: destination.socket, on: loop, timeout: configuration.connectTimeout,
-                    limits: configuration.limits.output
-                ) { result in
-                    switch result {
-                    case .failure(let error): done(.failure(error))
-                    case .success(let channel):
-                        if let tls { tls.wrap(channel, shaking, done) } else { done(.success(channel)) }
-                    }
-                }
-                return {
-                    connector.cancel()
-                    shaking.withLock { $0.take() }?.abort()
-                }
+            switch try endpoint.destination() {
+            case .program(let launch): return process(launch, configuration, on: loop)
+            case .plain(let socket): return dialling(socket, nil, configuration, on: loop)
+            case .tls(let socket, let pin):
+                let tls = ClientTLS(socket, pin, configuration.tls)
+                return dialling(socket, tls, configuration, on: loop)
             }
         } catch {
             let fault = RPCError(.invalidAddress, error.description, outcome: .notExecuted, underlying: error)
             return Dialer(loop: loop, handoff: loop, fault: fault) { _ in {} }
+        }
+    }
+
+    private static func dialling(
+        _ endpoint: SocketEndpoint, _ tls: ClientTLS?, _ configuration: RPCClient.Configuration, on loop: EventLoop
+    ) -> Dialer {
+        Dialer(loop: loop, handoff: loop) { done in
+            let shaking = Lock<TLSChannel?>(nil)
+            let connector = Connector.connect(
+                to: endpoint, on: loop, timeout: configuration.connectTimeout, limits: configuration.limits.output
+            ) { result in
+                switch result {
+                case .failure(let error): done(.failure(error))
+                case .success(let channel):
+                    if let tls { tls.wrap(channel, shaking, done) } else { done(.success(channel)) }
+                }
+            }
+            return {
+                connector.cancel()
+                shaking.withLock { $0.take() }?.abort()
+            }
         }
     }
 }

@@ -17,7 +17,7 @@ final class LineSocket: ByteReceiver {
 
     /// - Throws: At once if no program listens at the address.
     static func connect(to endpoint: Endpoint, within limit: Duration = .seconds(20)) async throws -> LineSocket {
-        let address = try endpoint.destination().socket
+        let address = try endpoint.destination().socket()
         let channel = try await withCheckedContinuation { continuation in
             Connector.connect(to: address, on: .shared, timeout: limit) { continuation.resume(returning: $0) }
         }.mapError { Difference("no server can be reached: \($0); is rpc-server running there?") }.get()

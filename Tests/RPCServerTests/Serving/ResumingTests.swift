@@ -26,7 +26,7 @@ import Testing
 
         init(_ server: RPCServer, _ kind: Kind) async throws {
             (self.server, self.kind) = (server, kind)
-            endpoint = try await server.listen(on: "tcp://127.0.0.1:0").destination().socket
+            endpoint = try await server.listen(on: "tcp://127.0.0.1:0").destination().socket()
             (connections, report) = AsyncStream.makeStream()
         }
 

@@ -67,7 +67,7 @@ import Testing
     {
         let held = HeldGreeter()
         let (server, url) = try await serve(held)
-        let endpoint = try url.destination().socket
+        let endpoint = try url.destination().socket()
         let stream = Lock<(any ByteChannel)?>(nil)
         // Connects once, and never again.
         let dialer = Dialer(loop: EventLoop.shared) { done in

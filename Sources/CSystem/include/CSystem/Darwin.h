@@ -2,11 +2,14 @@
 #ifndef CSYSTEM_DARWIN_H
 #define CSYSTEM_DARWIN_H
 
+#include <TargetConditionals.h>
+#include <crt_externs.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -17,6 +20,9 @@
 #define SYSTEM_TICK_CLOCK CLOCK_MONOTONIC_RAW_APPROX
 #define SYSTEM_MUTEX PTHREAD_MUTEX_DEFAULT
 #define SYSTEM_MAY_SPIN 0
+// The other systems of this kind let no program start another.
+#define SYSTEM_CAN_SPAWN TARGET_OS_OSX
+#define SYSTEM_SPAWN_FLAGS POSIX_SPAWN_CLOEXEC_DEFAULT
 // The sockets have SO_NOSIGPIPE instead, which every release of the system has.
 #define SYSTEM_SEND_FLAGS 0
 // As Homebrew and MacPorts install it. The system's own libssl ends the process that loads it.
@@ -90,6 +96,14 @@ static inline int system_peer_user(int descriptor, unsigned int *user) {
     *user = found;
     return 0;
 }
+
+// The flag does it.
+static inline int system_spawn_closing_others(posix_spawn_file_actions_t *actions) {
+    (void)actions;
+    return 0;
+}
+
+static inline char **system_environment(void) { return *_NSGetEnviron(); }
 
 static inline void system_name_thread(const char *name) { (void)pthread_setname_np(name); }
 

@@ -7,6 +7,7 @@
 #include <netinet/tcp.h>
 #include <pthread.h>
 #include <pthread_np.h>
+#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 #include <time.h>
@@ -16,9 +17,13 @@
 #define SYSTEM_TICK_CLOCK CLOCK_MONOTONIC_FAST
 #define SYSTEM_MUTEX PTHREAD_MUTEX_ADAPTIVE_NP
 #define SYSTEM_MAY_SPIN 1
+#define SYSTEM_CAN_SPAWN 1
+#define SYSTEM_SPAWN_FLAGS 0
 #define SYSTEM_SEND_FLAGS MSG_NOSIGNAL
 // As the system has it in its releases 14 and 15, and as its packages install it.
 #define SYSTEM_TLS_LIBRARIES "libssl.so.30", "libssl.so.35", "libssl.so.3"
+
+extern char **environ;
 
 static inline int system_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC | O_NONBLOCK); }
 
@@ -50,6 +55,12 @@ static inline int system_peer_user(int descriptor, unsigned int *user) {
     *user = found;
     return 0;
 }
+
+static inline int system_spawn_closing_others(posix_spawn_file_actions_t *actions) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+}
+
+static inline char **system_environment(void) { return environ; }
 
 static inline void system_name_thread(const char *name) { pthread_set_name_np(pthread_self(), name); }
 

@@ -5,12 +5,15 @@
 #ifndef CSYSTEM_LINUX_H
 #define CSYSTEM_LINUX_H
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <pthread.h>
+#include <spawn.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -23,6 +26,8 @@
 #define SYSTEM_SEND_FLAGS MSG_NOSIGNAL
 #define SYSTEM_TLS_LIBRARIES "libssl.so.3", "libssl.so.4"
 #define SYSTEM_MAY_SPIN 1
+#define SYSTEM_CAN_SPAWN 1
+#define SYSTEM_SPAWN_FLAGS 0
 #ifdef __GLIBC__
 // Spins for a moment before it lets a thread sleep. Work under this library's locks takes less time than to fall asleep and be
 // woken.
@@ -39,6 +44,11 @@ static const uint32_t system_edge_triggered = (uint32_t)EPOLLET;
 extern int pipe2(int ends[2], int flags);
 extern int accept4(int descriptor, struct sockaddr *peer, socklen_t *length, int flags);
 extern int pthread_setname_np(pthread_t thread, const char *name);
+extern char **environ;
+extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *__restrict, const char *__restrict directory);
+// NULL in musl, and in glibc before 2.34.
+extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int first)
+    __attribute__((weak));
 extern int system_affinity(pid_t process, size_t size, unsigned long *set) __asm__("sched_getaffinity");
 struct system_credentials {
     pid_t process;
@@ -80,6 +90,22 @@ static inline int system_peer_user(int descriptor, unsigned int *user) {
     *user = credentials.user;
     return 0;
 }
+
+/// Without the function for it, closes each descriptor that is open now. One that another thread opens meanwhile is closed only if
+/// it is closed on exec, as all of this library are.
+static inline int system_spawn_closing_others(posix_spawn_file_actions_t *actions) {
+    if (posix_spawn_file_actions_addclosefrom_np) return posix_spawn_file_actions_addclosefrom_np(actions, 3);
+    DIR *list = opendir("/proc/self/fd");
+    int code = 0;
+    for (struct dirent *entry; list && code == 0 && (entry = readdir(list));) {
+        int descriptor = atoi(entry->d_name);
+        if (descriptor > 2) code = posix_spawn_file_actions_addclose(actions, descriptor);
+    }
+    if (list) (void)closedir(list);
+    return code;
+}
+
+static inline char **system_environment(void) { return environ; }
 
 static inline void system_name_thread(const char *name) { (void)pthread_setname_np(pthread_self(), name); }
 

@@ -14,6 +14,10 @@
 //   plainest congestion control. Another one may hold output back by a timer.
 // - system_watch_peer: sets the times of TCP's keepalive, see system_set_keepalive.
 // - system_peer_user: finds the user at the other end of a Unix-domain socket.
+// - SYSTEM_CAN_SPAWN: whether programs may start others.
+// - SYSTEM_SPAWN_FLAGS, system_spawn_closing_others: the flags, and the step, that close all descriptors in a new program but its
+//   standard streams.
+// - system_environment: the environment of this process.
 // - system_name_thread: names the calling thread.
 // - system_processors: how many processors the calling thread may run on.
 #ifndef CSYSTEM_SYSTEM_H
