@@ -121,6 +121,36 @@ public final class RPCServer: Sendable, CustomReflectable {
         }
     }
 
+    /// Serves the program that has started this one, over standard input and output. Returns when the server has stopped.
+    ///
+    /// ```swift
+    /// try await server.runOnStandardStreams()
+    /// ```
+    ///
+    /// The two may be pipes, files, terminals or a socket. From then on standard input is empty for other code of the process, and
+    /// what it prints goes to standard error, where logs go too. The peer needs no token: it counts as the user of this process,
+    /// unless the streams are a socket of another kind. When its output ends, running calls have the time of `Limits.stopGrace`.
+    /// Then the server stops, as it does by ``stop(grace:)`` or when the calling task is cancelled. Sessions end with the
+    /// connection. The server may listen at addresses as well; these are closed when it stops.
+    /// - Throws: `RPCServer.ListenError` when one of the streams is closed, when they serve a server already, or when `export` has
+    ///   refused a proxy. `RPCError` with the code `.closed` after `stop`.
+    public func runOnStandardStreams() async throws {
+        let streams: StandardStreams
+        do throws(SetupError) {
+            streams = try StandardStreams.claim()
+        } catch {
+            throw ListenError(
+                endpoint: Endpoint(stringLiteral: StandardStreams.address), description: error.description)
+        }
+        try driver.serve(streams)
+        await withTaskCancellationHandler {
+            await driver.waitUntilStopped()
+        } onCancel: {
+            driver.beginStop(grace: nil)
+        }
+        await streams.finish(within: driver.configuration.limits.output.linger)
+    }
+
     /// Stops: takes no new connections and calls, tells the clients, lets running calls finish, and closes. Calls that still
     /// run after the grace time are cancelled and their connections closed. Returns when the server has stopped.
     /// - Parameter grace: how long running calls may take; nil for the configured time.

@@ -1,5 +1,6 @@
 // An object on the main actor, for a program that does nothing but serve.
 
+import Foundation
 import RemoteProxy
 
 @Service
@@ -14,6 +15,12 @@ final class WallBoard: Board {
 
     nonisolated init() {}
 
-    func show(_ line: String) { shown.append(line) }
+    /// Prints it too, as a program may that does not know to whom its standard output belongs.
+    func show(_ line: String) {
+        shown.append(line)
+        print("the board shows: \(line)")
+        fflush(nil)
+    }
+
     func lines() -> [String] { shown }
 }

@@ -11,11 +11,13 @@ enum CommandHelp {
         }
         return """
             usage: \(program) [--listen URL]... [options]
+                   \(program) attach URL
 
             Serves JSON-RPC 2.0 and prints 'listening on URL' for each address. SIGTERM or SIGINT ends it when running
             calls have finished; a second one ends it at once. SIGHUP reads the files of --tokens and --tls-* again.
             Logs to standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot
             listen.
+            With 'attach' it only joins its standard input and output to the server that listens at URL.
 
             \(groups.joined(separator: "\n\n"))
             """

@@ -9,7 +9,7 @@ import RemoteProxy
 struct CommandOption: Sendable {
     /// What an option sets.
     enum Target: Sendable {
-        case address, threads, tokens, isInsecure
+        case address, standardStreams, threads, tokens, isInsecure
         case tls(any WritableKeyPath<CommandTLS, String?> & Sendable)
         case limit(LimitDescription.Value)
         case isQuiet, isTraced, wantsHelp, wantsVersion
@@ -59,6 +59,9 @@ struct CommandOption: Sendable {
                     "--listen", "URL", sets: .address,
                     "tcp://HOST:PORT, tcp://[V6]:PORT, tls://HOST:PORT or unix:///PATH, any number of times; port 0 takes a "
                         + "free one (default \(ServerCommand.defaultEndpoint))"),
+                .init(
+                    "--stdio", sets: .standardStreams,
+                    "serve the program that has started this one, on standard input and output, in place of addresses"),
                 .init(
                     "--threads", "N", sets: .threads,
                     "threads that serve connections (default \(RPCServer.Configuration().threads))"),

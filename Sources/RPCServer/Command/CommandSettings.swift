@@ -5,7 +5,9 @@ import RPCWire
 import RemoteProxy
 
 struct CommandSettings {
+    /// None if the server speaks on standard streams.
     var endpoints: [Endpoint] = []
+    private(set) var usesStandardStreams = false
     private(set) var configuration: RPCServer.Configuration
     /// The values of the program's own options that were given; empty texts for switches.
     private(set) var own: [String: String] = [:]
@@ -48,7 +50,8 @@ struct CommandSettings {
                 try set(option, to: "")
             }
         }
-        if endpoints.isEmpty { endpoints = [ServerCommand.defaultEndpoint] }
+        if usesStandardStreams, !endpoints.isEmpty { throw SetupError("--stdio and --listen exclude each other") }
+        if endpoints.isEmpty, !usesStandardStreams { endpoints = [ServerCommand.defaultEndpoint] }
         guard !wantsHelp, !wantsVersion else { return }
         try configure(&self.configuration)
         for change in changes { change(&self.configuration) }
@@ -69,9 +72,13 @@ struct CommandSettings {
         switch option.target {
         case .address:
             // Checked here and not when the server listens: a wrong address is a wrong command line.
-            do throws(RPCError) { endpoints.append(try Endpoint(value)) } catch {
+            let endpoint: Endpoint
+            do throws(RPCError) { endpoint = try Endpoint(value) } catch {
                 throw SetupError("\(option.name): \(error.message)")
             }
+            do throws(SetupError) { _ = try endpoint.socket() } catch { throw SetupError("\(option.name): \(error)") }
+            endpoints.append(endpoint)
+        case .standardStreams: usesStandardStreams = true
         case .threads:
             let number = try Self.number(value, for: option, in: 1...1_024)
             changes.append { $0.threads = number }

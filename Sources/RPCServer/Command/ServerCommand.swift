@@ -91,6 +91,9 @@ public struct ServerCommand: Sendable {
     /// - Throws: `CancellationError` when the calling task was cancelled, which stops the server as a signal does.
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
+        if arguments.dropFirst().first == AttachCommand.name {
+            await AttachCommand(program, arguments.dropFirst(2)).run()
+        }
         let settings: CommandSettings
         do {
             settings = try CommandSettings(
@@ -136,6 +139,8 @@ public struct ServerCommand: Sendable {
         var configuration = settings.configuration
         let log = configuration.log
         if settings.isQuiet { configuration.log = { _ in } }
+        // Before any code of the program can print.
+        if settings.usesStandardStreams { try StandardStreams.protect() }
         let server = RPCServer(configuration)
         let signals = try watchSignals(server) { [configuration, file = settings.tokenFile] in
             Self.reload(server, tokens: file, hasCertificate: configuration.tls != nil, log: configuration.log)
@@ -143,6 +148,7 @@ public struct ServerCommand: Sendable {
         defer { signals.close() }
         try await export(Context(server: server, options: settings.own, log: configuration.log))
         do {
+            if settings.usesStandardStreams { return try await server.runOnStandardStreams() }
             var bound: [Endpoint] = []
             for endpoint in settings.endpoints { bound.append(try await server.listen(on: endpoint)) }
             if let warning = settings.warning { log(LogRecord(.warning, warning)) }

@@ -290,9 +290,45 @@ final class ServerDriver: Sendable {
         logLimiter.log(LogRecord(.warning, text, peer: address))
     }
 
-    private func serve(_ carrier: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner) {
+    /// Serves the program at the standard streams, to whose sessions no client can come back. When it ends its input, its calls and
+    /// posts have the grace time of a stop. Then the server stops.
+    func serve(_ streams: StandardStreams) throws {
+        let endpoint = Endpoint(stringLiteral: StandardStreams.address)
+        if let refusal = firstRefusal {
+            throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
+        }
+        _ = try firstLoop(for: endpoint)
+        guard case .admitted(let number, let place) = admit(from: nil) else { throw Self.stopped.thrownByProxy }
+        let carrier: SocketChannel
+        do throws(SetupError) {
+            carrier = try streams.channel(on: place.loop, limits: configuration.limits.output)
+        } catch {
+            state.withLock { $0.count.remove(from: nil) }
+            throw RPCServer.ListenError(endpoint: endpoint, description: error.description)
+        }
+        var settings = linkSettings.value
+        settings.limits.halfCloseGrace = settings.limits.stopGrace
+        settings.limits.maximumSessionGrace = .zero
+        // Its peer was there before it, and speaks when it has something to say.
+        settings.limits.firstByteTime = .zero
+        let sessions = SessionTable(endingWithin: settings.limits.stopGrace)
+        serve(carrier, number: number, from: nil, runner: place.runner, settings: Shared(settings), sessions: sessions) {
+            [weak self] in
+            sessions.whenNoneFinishes { [weak self] in self?.beginStop(grace: nil) }
+        }
+    }
+
+    /// - Parameters:
+    ///   - settings: nil for those of the server; and the same for the sessions.
+    ///   - whenEnded: is called when the connection has ended.
+    private func serve(
+        _ carrier: any ByteChannel, number: Int, from neighbourhood: String?, runner: RequestRunner,
+        settings: Shared<LinkSettings>? = nil, sessions: SessionTable? = nil,
+        whenEnded: @escaping @Sendable () -> Void = {}
+    ) {
         let context = LinkContext(
-            runner: runner, exports: exports, settings: linkSettings, sessions: sessions, log: logLimiter.log)
+            runner: runner, exports: exports, settings: settings ?? linkSettings, sessions: sessions ?? self.sessions,
+            log: logLimiter.log)
         let link = Link(context)
         let channel = FramedChannel(carrier, for: link)
         let isServing = state.withLock { state in
@@ -309,7 +345,9 @@ final class ServerDriver: Sendable {
                 switch event {
                 case .ready, .rejected, .retired, .answered: break
                 case .replaced(let successor): replace(number, by: successor)
-                case .ended: ended(number, from: neighbourhood)
+                case .ended:
+                    ended(number, from: neighbourhood)
+                    whenEnded()
                 }
             }
         }

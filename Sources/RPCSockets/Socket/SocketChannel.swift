@@ -41,9 +41,10 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
     /// - Parameters:
     ///   - pausesReading: whether reading pauses while the peer does not read. Only for servers, whose peers have dialled: if
     ///     both ends paused, two ends that have much to send to each other would wait for ever.
+    ///   - peer: what is known of the peer; nil for what the system says of a Unix-domain socket.
     package init(
         _ socket: Socket, on loop: EventLoop, remoteAddress: String, limits: OutputLimits = OutputLimits(),
-        pausesReading: Bool = false
+        pausesReading: Bool = false, peer: PeerProof? = nil
     ) {
         self.socket = socket
         self.eventLoop = loop
@@ -52,7 +53,7 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         self.pausesReading = pausesReading
         outgoing = Lock(OutputQueue())
         bound = LoopBound(State(), of: loop)
-        peer = socket.peerUser.map { .user($0) }
+        self.peer = peer ?? socket.peerUser.map { .user($0) }
         socket.prepareForMessages(limits)
     }
 
@@ -103,7 +104,8 @@ package final class SocketChannel: ByteChannel, @unchecked Sendable {
         state.receiver = nil
         state.outcome = (.local, 0)
         return SocketChannel(
-            socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading)
+            socket, on: other, remoteAddress: remoteAddress, limits: limits, pausesReading: pausesReading,
+            peer: peer)
     }
 
     /// Ends the channel; any thread may call it. Later, on the loop, the descriptor is closed and the receiver is told.

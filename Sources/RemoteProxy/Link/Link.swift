@@ -291,8 +291,9 @@ extension Link {
             dropPosts(because: why)
         } else if half.calls.count > 0 || requester.account.keepsPosts, let sessions = context.sessions {
             sessions.finishes(self)
-            graceTimer = loop.schedule(at: loop.now.advanced(by: sessions.grace)) { [self] in
-                stopPosts(because: "they had not run \(sessions.grace) after their sender had left (sessionGrace)")
+            let (limit, grace) = sessions.graceOfPosts
+            graceTimer = loop.schedule(at: loop.now.advanced(by: grace)) { [self] in
+                stopPosts(because: "they had not run \(grace) after their sender had left (\(limit))")
             }
         }
         methods.forgetObjects()

@@ -18,6 +18,7 @@ package final class SessionTable: Sendable {
         var finishing: [ObjectIdentifier: (link: Link, number: Int)] = [:]
         var (additions, losses) = (0, 0)
         var isClosed = false
+        var whenNoneFinishes: (@Sendable () -> Void)?
         var unclaimed = UnclaimedSessions()
 
         /// Takes out the session that has waited longest for its client. A session of this owner goes first, before those of
@@ -30,12 +31,22 @@ package final class SessionTable: Sendable {
 
     /// How long a session waits for its client.
     let grace: Duration
+    /// How long the posts of a client that has left may still take, and what that limit is called.
+    let graceOfPosts: (limit: Limit, time: Duration)
     private let limit: Int
     private let state = Lock(State())
 
     package init(grace: Duration = .seconds(60), limit: Int = 10_000) {
-        self.grace = grace
-        self.limit = limit
+        (self.grace, self.limit) = (grace, limit)
+        graceOfPosts = (.sessionGrace, grace)
+    }
+
+    /// A table for connections to which no client can come back.
+    /// - Parameter stopGrace: how long the posts of a client that has left may still take.
+    package init(endingWithin stopGrace: Duration) {
+        (grace, limit) = (.zero, 0)
+        graceOfPosts = (.stopGrace, stopGrace)
+        state.withLock { $0.isClosed = true }
     }
 
     package var count: Int { state.withLock { $0.entries.count } }
@@ -121,7 +132,23 @@ package final class SessionTable: Sendable {
     }
 
     /// Notes that none is left.
-    func finished(_ link: Link) { _ = state.withLock { $0.finishing.removeValue(forKey: ObjectIdentifier(link)) } }
+    func finished(_ link: Link) {
+        let (_, action) = state.withLock { state in
+            let link = state.finishing.removeValue(forKey: ObjectIdentifier(link))
+            return (link, state.finishing.isEmpty ? state.whenNoneFinishes.take() : nil)
+        }
+        action?()
+    }
+
+    /// Calls the action when the posts of all clients that have left have run or were stopped; at once if that is so. For one
+    /// action.
+    package func whenNoneFinishes(_ action: @escaping @Sendable () -> Void) {
+        let isDone = state.withLock { state in
+            if !state.finishing.isEmpty { state.whenNoneFinishes = action }
+            return state.finishing.isEmpty
+        }
+        if isDone { action() }
+    }
 
     /// Ends the sessions that owe most, until what all owe together is less by this much. A session within its share stays.
     /// - Parameter others: links of connections, which may have no session here.

@@ -247,6 +247,16 @@ import Testing
         for word in ["--help", "--version"] { _ = try CommandSettings([word]) { _ in throw Never() } }
     }
 
+    @Test func `standard streams take the place of addresses`() throws {
+        let settings = try CommandSettings(["--stdio"])
+        #expect(settings.usesStandardStreams && settings.endpoints.isEmpty && settings.openEndpoint == nil)
+        #expect(try !CommandSettings([]).usesStandardStreams)
+        #expect(throws: SetupError("--stdio and --listen exclude each other")) {
+            try CommandSettings(["--stdio", "--listen", "tcp://127.0.0.1:0"])
+        }
+        #expect(throws: SetupError.self) { try CommandSettings(["--listen", "exec:///bin/cat"]) }
+    }
+
     @Test func `the help names every option and fits a window`() {
         let lines = CommandHelp.text(for: "some-server").split(separator: "\n", omittingEmptySubsequences: false)
         #expect(lines.first == "usage: some-server [--listen URL]... [options]")
@@ -255,6 +265,6 @@ import Testing
             #expect(lines.contains { $0.hasPrefix(head) }, "\(option.name)")
         }
         #expect(lines.allSatisfy { $0.count <= 110 && $0.last != " " })
-        #expect(CommandOption.all.count <= 26 && lines.count <= 56)
+        #expect(CommandOption.all.count <= 26 && lines.count <= 60)
     }
 }
