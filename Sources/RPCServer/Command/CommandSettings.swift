@@ -76,7 +76,7 @@ struct CommandSettings {
             do throws(RPCError) { endpoint = try Endpoint(value) } catch {
                 throw SetupError("\(option.name): \(error.message)")
             }
-            do throws(SetupError) { _ = try endpoint.socket() } catch { throw SetupError("\(option.name): \(error)") }
+            do throws(SetupError) { _ = try endpoint.destination().socket() } catch { throw SetupError("\(option.name): \(error)") }
             endpoints.append(endpoint)
         case .standardStreams: usesStandardStreams = true
         case .threads:

@@ -75,7 +75,8 @@ extension RPCClient {
         /// The waits between two attempts to connect.
         public var reconnect = Backoff(initial: .milliseconds(100), maximum: .seconds(10))
         /// How long a client that is closed or released goes on sending its pending posts. Posts that are not acknowledged by
-        /// then are lost, with a line in the log. With zero they are lost at once.
+        /// then are lost, with a line in the log. With zero they are lost at once. A child process has as long to end when its
+        /// input has ended, before it gets SIGTERM.
         public var postGrace: Duration = .seconds(2)
         /// How long the server keeps the session when the client has no connection. After that, calls that were sent end with
         /// `.connectionLost` and the outcome `.unknown`. Nil leaves it to the server: `Limits.sessionGrace`, a minute by default.

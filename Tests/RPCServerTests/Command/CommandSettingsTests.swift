@@ -54,6 +54,7 @@ import Testing
             $0.configuration.tls
                 == TLS(certificate: .selfSigned(in: "there"), clients: .signedBy("a.pem"), plaintext: .admitted)
         },
+        Reading("--stdio") { $0.usesStandardStreams && $0.endpoints.isEmpty && $0.warning == nil },
         Reading("--insecure") { $0.configuration.allowsOtherMachines },
         Reading("--listen tcp://0.0.0.0:1 --insecure") { $0.warning?.contains("tcp://0.0.0.0:1") == true },
         Reading("--quiet") { $0.isQuiet },
@@ -247,9 +248,7 @@ import Testing
         for word in ["--help", "--version"] { _ = try CommandSettings([word]) { _ in throw Never() } }
     }
 
-    @Test func `standard streams take the place of addresses`() throws {
-        let settings = try CommandSettings(["--stdio"])
-        #expect(settings.usesStandardStreams && settings.endpoints.isEmpty && settings.openEndpoint == nil)
+    @Test func `standard streams take the place of addresses, and a program to be started is none`() throws {
         #expect(try !CommandSettings([]).usesStandardStreams)
         #expect(throws: SetupError("--stdio and --listen exclude each other")) {
             try CommandSettings(["--stdio", "--listen", "tcp://127.0.0.1:0"])
