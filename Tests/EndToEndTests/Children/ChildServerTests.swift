@@ -94,6 +94,13 @@ import Testing
         #expect(throws: RPCError.self) { try Endpoint(halfAnAddress) }
     }
 
+    @Test func `understands it although its log goes to the same socket`() async throws {
+        let script = #"exec "$0" --stdio --trace 2>&1"#
+        let client = RPCClient(.process("sh", ["-c", script, try ChildProcess.built("rpc-server")]), .patient)
+        for number in 1...10 { #expect(try await CalculatorProxy(client).add(number, 1) == number + 1) }
+        client.close()
+    }
+
     @Test func `keeps its log within limits, however much it says`() async throws {
         let log = Records()
         let script = #"seq 200000 >&2; head -c 1000000 /dev/zero | tr '\0' x >&2; exec "$0" --stdio"#
