@@ -128,7 +128,7 @@ extension SubprocessChannel: ByteReceiver {
 
     private func reason(of end: ChannelEnd) -> ChannelEnd {
         switch end {
-        case .local, .overrun, .refused: end
+        case .local, .overrun, .refused, .broken: end
         case .remote: .failed(process.ending ?? "\(process) has closed its standard output")
         case .failed(let why): .failed(process.ending ?? why)
         }

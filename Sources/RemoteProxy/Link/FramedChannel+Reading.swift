@@ -102,7 +102,7 @@ extension FramedChannel {
         if isDialled, case .refused(let error) = message, error.code == ErrorCode.parseError {
             return link.refuseForeigner("\(frame.beginning), and \(error.message)")
         }
-        if isDialled, case .failure(number: nil, let error) = message, error.code == ErrorCode.parseError {
+        if link.isGreetingServer, case .failure(number: nil, let error) = message, error.code == ErrorCode.parseError {
             return link.refuseServer(because: "\(carrier.remoteAddress) does not take the greeting: \(error.message)")
         }
         if gate.login.isLocked { link.receivedLocked(message) } else { link.received(message, size: frame.count) }
