@@ -200,7 +200,7 @@ import Testing
             let client = party.client(endpoint) { $0.tls.certificate = folder.map { .selfSigned(in: $0) } }
             let refusal = try await Self.refusal(of: client)
             #expect(refusal.code == .unauthenticated && refusal.outcome == .notExecuted)
-            #expect(refusal.message.contains("does not accept the certificate of this end"), "\(refusal)")
+            #expect(refusal.message.contains("wants another certificate of this end"), "\(refusal)")
             #expect(refusal.message.contains(text), "\(refusal)")
             client.close()
         }

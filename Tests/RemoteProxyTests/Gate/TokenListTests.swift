@@ -40,7 +40,7 @@ import Testing
         ("alice 0123456789abcde", "line 1 of the token list has a token of 15 characters; it takes at least 16"),
         (
             "alice 0123456789abcdef\nbob 0123456789abcdef",
-            "line 2 of the token list has a token that an earlier line has too"
+            "line 2 of the token list has a token or certificate that an earlier line has too"
         ),
         (
             "\u{FEFF}alice 0123456789abcdef",
