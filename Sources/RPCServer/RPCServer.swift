@@ -148,7 +148,8 @@ public final class RPCServer: Sendable, CustomReflectable {
         } onCancel: {
             driver.beginStop(grace: nil)
         }
-        await streams.finish(within: driver.configuration.limits.output.linger)
+        // A reader may be slow, as any peer may.
+        await streams.finish(within: driver.configuration.limits.patience)
     }
 
     /// Stops: takes no new connections and calls, tells the clients, lets running calls finish, and closes. Calls that still
