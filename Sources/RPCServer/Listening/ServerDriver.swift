@@ -298,7 +298,14 @@ final class ServerDriver: Sendable {
             throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(refusal)")
         }
         _ = try firstLoop(for: endpoint)
-        guard case .admitted(let number, let place) = admit(from: nil) else { throw Self.stopped.thrownByProxy }
+        let (number, place): (Int, Place)
+        switch admit(from: nil) {
+        case .admitted(let admitted): (number, place) = admitted
+        case .refused(let limit):
+            let why = configuration.limits.overrun(of: limit)
+            throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(why)")
+        case .stopped: throw Self.stopped.thrownByProxy
+        }
         let carrier: SocketChannel
         do throws(SetupError) {
             carrier = try streams.channel(on: place.loop, limits: configuration.limits.output)
