@@ -9,8 +9,8 @@ package import RPCSockets
 /// place of ``RPCClient/Configuration/TLS/trust``.
 ///
 /// Or the program that a client starts as its server: `exec:///path?arg=--stdio&arg=more&directory=/path`, as by
-/// ``Transport/process(_:_:directory:environment:standardError:)``. So an address from elsewhere must be as trustworthy as a
-/// command line.
+/// ``Transport/process(_:_:directory:environment:standardError:)``. What is not a letter, a digit or one of `-._~/` is written as `%`
+/// and two digits. So an address from elsewhere must be as trustworthy as a command line.
 ///
 /// A text in quotation marks is one without further ado: `RPCClient("tcp://127.0.0.1:7070")`. Any other text becomes one by
 /// `init(_:)`, which says at once what is wrong with it:

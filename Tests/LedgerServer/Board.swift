@@ -15,7 +15,7 @@ final class WallBoard: Board {
 
     nonisolated init() {}
 
-    /// Prints it too, as a program may that does not know to whom its standard output belongs.
+    /// Prints it too, as an object may that does not know what standard output is used for.
     func show(_ line: String) {
         shown.append(line)
         print("the board shows: \(line)")

@@ -18,7 +18,8 @@ package final class StandardStreams: Sendable {
     /// Keeps the output of other code from the two streams. Does nothing the second time.
     package static func protect() throws(SetupError) { _ = try taken.get() }
 
-    /// - Throws: if one of the two is closed, or both serve a connection already.
+    /// The streams of this process.
+    /// - Throws: if one of the two is closed.
     package static func claim() throws(SetupError) -> StandardStreams { try taken.get() }
 
     private init() throws(SetupError) {
@@ -48,7 +49,7 @@ package final class StandardStreams: Sendable {
         return streams
     }
 
-    /// The connection, on a server's loop. Its peer is the user of this process, unless the streams are a socket that says more.
+    /// The connection, on a server's loop. There is only one. Its peer is the user of this process, unless the streams are a socket that says more.
     package func channel(on loop: EventLoop, limits: OutputLimits) throws(SetupError) -> SocketChannel {
         let (input, output) = try take()
         let own = PeerProof.user(getuid())
