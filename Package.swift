@@ -90,6 +90,10 @@ let package = Package(
         .executableTarget(
             name: "cache-sharer", dependencies: ["RemoteProxy", "Protocols"], path: "Tests/CacheSharer",
             swiftSettings: settings),
+        // A client that says how its handshake has ended, for `.ci/tls`.
+        .executableTarget(
+            name: "tls-caller", dependencies: ["RemoteProxy", "Protocols"], path: "Tests/TLSCaller",
+            swiftSettings: settings),
         // The same functions as in CText, without the instructions of a processor.
         .target(name: "CPortableText", dependencies: ["CText"], path: "Tests/PortableText"),
         .testTarget(
