@@ -42,8 +42,9 @@ public struct TLS: Sendable, Hashable {
     public var certificate: TLSCertificate
     /// Which clients are let in.
     public var clients: Clients
-    /// What becomes of clients without TLS. Nil refuses them at addresses that other machines can reach, and admits them at all
-    /// others. At `tls://` addresses they are always refused, and on Unix-domain sockets always admitted.
+    /// What becomes of clients without TLS. Nil refuses them at addresses that other machines can reach, and where ``clients`` have
+    /// to be signed by an authority, and admits them at all others. At `tls://` addresses they are always refused, and on
+    /// Unix-domain sockets always admitted.
     public var plaintext: Plaintext?
 
     /// TLS with this certificate.

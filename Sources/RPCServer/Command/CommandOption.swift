@@ -91,7 +91,7 @@ struct CommandOption: Sendable {
                     "ask clients for a certificate of these; tokens: 'NAME ROLE,ROLE cert:NAME'"),
                 .init(
                     "--tls", "WHEN", sets: .tls(\.plaintext),
-                    "required or optional (default: required beyond loopback)"),
+                    "required or optional (default: required beyond loopback, and with --tls-client-ca)"),
             ]
         ),
         (

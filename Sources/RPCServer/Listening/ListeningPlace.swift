@@ -59,7 +59,8 @@ struct ListeningPlace: Sendable {
             return switch settings.plaintext {
             case .refused: .required
             case .admitted: .optional
-            case nil: socket.isLoopback ? .optional : .required
+            // Where only certain certificates are let in, a caller without any must not be.
+            case nil: socket.isLoopback && settings.clients.authorities == nil ? .optional : .required
             }
         }
     }
