@@ -30,6 +30,7 @@
     F(int, SSL_CTX_set_alpn_protos, (void *, const unsigned char *, unsigned))                                             \
     F(void, SSL_CTX_set_alpn_select_cb,                                                                                    \
       (void *, int (*)(void *, const unsigned char **, unsigned char *, const unsigned char *, unsigned, void *), void *)) \
+    F(int, SSL_CTX_set_num_tickets, (void *, size_t))                                                                      \
     F(int, SSL_CTX_set_session_id_context, (void *, const unsigned char *, unsigned))                                      \
     F(void *, SSL_CTX_get0_certificate, (const void *))                                                                    \
     F(void *, SSL_new, (void *))                                                                                           \
@@ -195,6 +196,7 @@ static int write_memory(void *bio, const char *bytes, size_t count, size_t *writ
     tls_connection *connection = api.BIO_get_data(bio);
     api.BIO_clear_flags(bio, RETRY_FLAGS);
     size_t needed = connection->output_count + count;
+    if (needed > connection->output_room && connection->is_output_lent) return 0;
     if (needed > connection->output_room) {
         size_t room = needed > 2 * connection->output_room ? needed : 2 * connection->output_room;
         uint8_t *larger = realloc(connection->output, room);
@@ -305,6 +307,8 @@ tls_context *tls_make_context(int is_server, char *text) {
     (void)api.SSL_CTX_set_options(context, NO_COMPRESSION | NO_RENEGOTIATION);
     api.SSL_CTX_set_default_passwd_cb(context, have_no_password);
     if (is_server) {
+        // A client keeps only the newest.
+        (void)api.SSL_CTX_set_num_tickets(context, 1);
         (void)api.SSL_CTX_set_session_id_context(context, protocol, sizeof protocol - 1);
         api.SSL_CTX_set_alpn_select_cb(context, select_protocol, NULL);
     } else {
@@ -448,10 +452,18 @@ void tls_say_end(tls_connection *connection) {
     api.ERR_clear_error();
 }
 
+void tls_lend_output(tls_connection *connection, void *bytes, size_t room) {
+    tls_take_output(connection);
+    connection->output = bytes;
+    connection->output_room = room;
+    connection->is_output_lent = 1;
+}
+
 void tls_take_output(tls_connection *connection) {
-    free(connection->output);
+    if (!connection->is_output_lent) free(connection->output);
     connection->output = NULL;
     connection->output_count = connection->output_room = 0;
+    connection->is_output_lent = 0;
 }
 
 int tls_was_resumed(const tls_connection *connection) { return api.SSL_session_reused(connection->ssl); }

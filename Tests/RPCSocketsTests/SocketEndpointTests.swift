@@ -29,7 +29,7 @@ struct SocketEndpointTests {
         ("unix:/run/a.sock", "has no scheme; write for instance unix:///run/a.sock"),
         ("tcp:host", "has no scheme; write for instance tcp://host:7070"),
         ("tcp:host:80", "has no scheme; write for instance tcp://host:80"),
-        ("http://localhost:80", #"has the scheme "http", but only tcp and unix are known"#),
+        ("http://localhost:80", #"has the scheme "http", but only tcp, tls, unix and exec are known"#),
         ("tcp://localhost", #"has no port; write for instance tcp://localhost:7070"#),
         ("tcp://[::1]", #"has no port; write for instance tcp://[::1]:7070"#),
         ("tcp://localhost:", #"has the port "", which is not a number from 0 to 65535"#),

@@ -3,8 +3,8 @@
 /// What the user asks for.
 struct Options: Sendable {
     static let usage = """
-        usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--plot FILE]
-               rpc-bench large [TEXT]... [--seconds S] [--runs N] [--json] [--table]
+        usage: rpc-bench NAME [--seconds S] [--runs N] [--json] [--table] [--tls] [--plot FILE]
+               rpc-bench large [TEXT]... [--seconds S] [--runs N] [--json] [--table] [--tls]
                rpc-bench growth [AXIS]... [--seconds S] [--runs N] [--json] [--plot FILE]
                rpc-bench load [SCENARIO]... [--seconds S]
 
@@ -22,6 +22,7 @@ struct Options: Sendable {
           --runs N      how many runs (default 3)
           --json        print a line of JSON per workload, or size, instead of the table
           --table       print a table for one workload too, instead of the line of JSON
+          --tls         over TLS, which the raw baseline is not
           --plot FILE   where the plot goes (default rpc-bench.svg, of 'growth' rpc-bench-growth.svg)
         """
 
@@ -34,6 +35,7 @@ struct Options: Sendable {
     var runs = 3
     var printsJSON = false
     var printsTable = false
+    var isSealed = false
     /// Nil where nobody has said.
     var plot: String?
     var wantsHelp = false
@@ -46,6 +48,7 @@ struct Options: Sendable {
             case "--runs": runs = try Self.number(after: word, in: &rest, { Int($0) }, 1...100)
             case "--json": printsJSON = true
             case "--table": printsTable = true
+            case "--tls": isSealed = true
             case "--plot": plot = try Self.value(after: word, in: &rest)
             case "--help", "-h": wantsHelp = true
             case _ where !word.hasPrefix("-") && name == nil: name = word

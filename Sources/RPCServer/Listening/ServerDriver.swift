@@ -300,7 +300,7 @@ final class ServerDriver: Sendable {
         _ = try firstLoop(for: endpoint)
         let (number, place): (Int, Place)
         switch admit(from: nil) {
-        case .admitted(let admitted): (number, place) = admitted
+        case .admitted(let first, let second): (number, place) = (first, second)
         case .refused(let limit):
             let why = configuration.limits.overrun(of: limit)
             throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(why)")

@@ -49,6 +49,7 @@ extension TLSChannel: ByteReceiver {
             take(bytes)
             state.withLock { _ = $0.input.popFirst() }
         }
+        state.withLock { $0.input.removeAll() }
         inside.resumeReading()
     }
 
@@ -65,6 +66,11 @@ extension TLSChannel: ByteReceiver {
             if wasShaking, connection.phase == .open {
                 state.phase = .open
                 state.proof = connection.peerName.map { .certificate($0) }
+            }
+            // What a session needs has come before the first bytes of the server.
+            if let resumption, !state.isKept, !state.opened.isEmpty, let session = connection.session {
+                state.isKept = true
+                resumption.keep(session)
             }
             return (wasShaking, connection.phase, hasOutput)
         }
@@ -92,6 +98,8 @@ extension TLSChannel: ByteReceiver {
                 guard state.phase == .open, let receiver = state.receiver, let bytes = state.opened.popFirst() else {
                     return nil
                 }
+                // Of an idle connection nothing is left.
+                if state.opened.isEmpty { state.opened.removeAll() }
                 return (receiver, bytes)
             }
             guard let (receiver, bytes) = next else { return tellEnd() }
@@ -200,7 +208,6 @@ extension TLSChannel: ByteReceiver {
     }
 
     package func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
-        let session = resumption == nil ? nil : state.withLock { $0.connection?.session }
         let phase = state.withLock { $0.phase }
         let (whenShaken, deadline) = state.withLock { state in
             let written = phase == .plain ? sent : state.records.written(whenSent: sent)
@@ -209,7 +216,6 @@ extension TLSChannel: ByteReceiver {
             return (state.whenShaken.take(), state.deadline.take())
         }
         deadline?.cancel()
-        if let session { resumption?.keep(session) }
         if phase != .undecided {
             whenShaken?(.failed("the connection ended within the handshake", isLasting: false))
         }

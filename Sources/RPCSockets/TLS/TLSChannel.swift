@@ -71,6 +71,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         /// How the channel has ended, until the receiver is told.
         var outcome: (end: ChannelEnd, sent: UInt64)?
         var proof: PeerProof?
+        /// Whether the session is kept for the next connection.
+        var isKept = false
         /// Whether the receiver was told that the peer sends no more.
         var hasToldEnd = false
         /// Whether the receiver still had something to send then.
@@ -89,7 +91,7 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     private let isFull = Atomic(false)
 
     /// How many bytes are sealed before they are sent.
-    private static let portion = 256 << 10
+    private static let portion = 128 << 10
     /// With more bytes that wait to be sealed the channel is crowded, until half of this is left.
     private static let crowd = 1 << 20
 
@@ -214,27 +216,27 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     /// Seals queued bytes, and puts them into the queue of the channel inside.
     private func sealPortion(_ most: Int, _ state: inout State) {
         guard let connection = state.connection else { return }
-        var left = most
+        let (written, unsent) = (state.written, inside.waiting)
         var ends: [(sealed: Int, written: UInt64)] = []
-        while left > 0, !state.queue.isEmpty {
-            let next = state.queue.bytes.isEmpty ? state.queue.sharedBytes : state.queue.bytes
-            let record = UnsafeRawBufferPointer(rebasing: next.prefix(TLSConnection.largestRecord))
-            connection.seal(record)
-            state.queue.removeFirst(record.count)
-            left -= record.count
-            ends.append((connection.output.count, state.written - UInt64(state.queue.count)))
-        }
-        let waiting = inside.waiting
-        let start = inside.write(connection.output)
-        connection.removeOutput()
-        state.records.add(ends, after: start, unsent: waiting)
+        let sealed = connection.seal(most, of: &state.queue) { ends.append(($0, written - UInt64($1))) }
+        state.records.add(ends, after: put(sealed), unsent: unsent)
         if state.queue.isEmpty { state.queue.removeAll() }
     }
 
     /// Sends what TLS itself has to say, such as its part of the handshake. Called under the lock.
     func sendOutput(of connection: TLSConnection) {
-        inside.write(connection.output)
+        put(Bytes(copying: connection.output))
         connection.removeOutput()
+    }
+
+    /// What has more bytes than this is not copied into the queue of the channel inside. A queue that has grown stays so large.
+    private static let mostCopied = 256
+
+    @discardableResult
+    private func put(_ sealed: Bytes) -> UInt64 {
+        inside.write { queue, _ in
+            if sealed.count > Self.mostCopied { queue.append(shared: sealed) } else { queue.append(sealed.memory) }
+        }
     }
 
     package func resumeReading() { inside.resumeReading() }

@@ -125,7 +125,7 @@ final class TLSConnection: @unchecked Sendable {
 
     /// Seals bytes as one record. Does nothing unless the connection is open.
     /// - Parameter bytes: at most `largestRecord`.
-    func seal(_ bytes: UnsafeRawBufferPointer) {
+    private func seal(_ bytes: UnsafeRawBufferPointer) {
         guard phase == .open else { return }
         if let fault = tlsFault({ tls_write(memory, bytes.baseAddress, bytes.count, $0) == TLS_DONE ? 1 : 0 }) {
             fail(fault)
@@ -165,6 +165,30 @@ final class TLSConnection: @unchecked Sendable {
     }
 
     func removeOutput() { tls_take_output(memory) }
+
+    /// How much longer a record is than what is in it, at most.
+    private static let seal = 64
+
+    /// Seals the first bytes of a queue into memory of their own, so that they need not be copied once more.
+    /// - Parameter each: is told after each record how many sealed bytes there are, and how many are left in the queue.
+    /// - Returns: the sealed bytes.
+    func seal(_ most: Int, of queue: inout SendBuffer, _ each: (_ sealed: Int, _ left: Int) -> Void) -> Bytes {
+        let count = min(most, queue.count)
+        // One more record for each of the two pieces that a queue may have.
+        let chunk = ByteChunk(capacity: count + (count / Self.largestRecord + 2) * Self.seal)
+        tls_lend_output(memory, chunk.memory.baseAddress, chunk.memory.count)
+        defer { tls_take_output(memory) }
+        var left = count
+        while left > 0, phase == .open {
+            let next = queue.bytes.isEmpty ? queue.sharedBytes : queue.bytes
+            let record = UnsafeRawBufferPointer(rebasing: next.prefix(min(left, Self.largestRecord)))
+            seal(record)
+            queue.removeFirst(record.count)
+            left -= record.count
+            each(memory.pointee.output_count, queue.count)
+        }
+        return Bytes(chunk, 0..<memory.pointee.output_count)
+    }
 
     // MARK: what the handshake has told
 

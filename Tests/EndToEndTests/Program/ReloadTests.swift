@@ -66,7 +66,7 @@ import Testing
             let server = try ServerProgram("--listen=tcp://127.0.0.1:0", environment: environment)
             let url = try server.address()
             server.signal(SIGHUP)
-            let line = "rpc-server: ignored SIGHUP: there is no file of tokens to read again (--tokens)"
+            let line = "rpc-server: ignored SIGHUP: there is no file to read again (--tokens, --tls-certificate)"
             #expect(try server.logLine() == line)
             #expect(try RawClient(url).ask(Secrets.authenticate(Secrets.alice)) != nil)
             server.signal(SIGTERM)

@@ -24,7 +24,7 @@ struct OverSockets: Sendable {
         var ours: [Figures] = []
         var raw: [Figures] = []
         for _ in 0..<options.runs {
-            ours.append(try run(name, options.seconds))
+            ours.append(try run(name, options))
             if let baseline { raw.append(try baseline.figures(name, options.seconds)) }
         }
         var figures = Figures.medians(of: ours)
@@ -33,10 +33,10 @@ struct OverSockets: Sendable {
         return figures
     }
 
-    private func run(_ name: String, _ seconds: Double) throws -> Figures {
-        let server = try Child(.serve, [])
+    private func run(_ name: String, _ options: Options) throws -> Figures {
+        let server = try Child(.serve, options.isSealed ? [SampleServer.sealed] : [])
         let url = try server.firstLine()
-        var client = try Child(.client, [name, url, "\(server.process)", "\(seconds)"])
+        var client = try Child(.client, [name, url, "\(server.process)", "\(options.seconds)"])
         return try Figures(lines: client.outputToEnd())
     }
 

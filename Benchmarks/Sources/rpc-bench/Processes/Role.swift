@@ -27,8 +27,9 @@ enum Role: String {
         _ = bench_raise_descriptor_limit()
         switch self {
         case .serve:
-            try await SampleServer.serve(
-                for: arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) })
+            let isSealed = arguments.first == SampleServer.sealed
+            let scenario = try isSealed ? nil : arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) }
+            try await SampleServer.serve(for: scenario, isSealed: isSealed)
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
             let site = Site(

@@ -8,8 +8,12 @@ import SampleSubjects
 
 /// Hosts the services on a free port of the loopback address.
 enum SampleServer {
-    static func serve(for scenario: Scenario?) async throws {
+    /// In place of a scenario: over TLS. The address that is printed has the pin of the key.
+    static let sealed = "--tls"
+
+    static func serve(for scenario: Scenario?, isSealed: Bool) async throws {
         var configuration = RPCServer.Configuration()
+        if isSealed { configuration.tls = TLS(certificate: .selfSigned(in: "/tmp/rpc-bench-tls")) }
         configuration.limits.maximumConnections = 20_000
         configuration.limits.maximumReferences = 200_000
         configuration.log = { Program.complain("server: \($0)") }
@@ -23,7 +27,7 @@ enum SampleServer {
         server.export(StoreProxy(CountingStore()))
         server.export(MeterProxy(ProcessMeter()))
         server.export(FurnaceProxy(ServerFurnace(server)))
-        print(try await server.listen(on: "tcp://127.0.0.1:0"))
+        print(try await server.listen(on: isSealed ? "tls://127.0.0.1:0" : "tcp://127.0.0.1:0"))
         fflush(nil)
         await server.waitUntilStopped()
     }

@@ -24,6 +24,8 @@ typedef struct {
     size_t input_count;
     uint8_t *output;
     size_t output_count, output_room;
+    /// Whether the caller has given the memory of `output`. Then it does not grow.
+    int is_output_lent;
 } tls_connection;
 
 /// How a step has ended.
@@ -76,7 +78,9 @@ tls_step tls_read(tls_connection *connection, void *bytes, size_t room, size_t *
 tls_step tls_write(tls_connection *connection, const void *bytes, size_t count, char *text);
 /// Tells the peer that no more bytes follow.
 void tls_say_end(tls_connection *connection);
-/// Empties `output`.
+/// Has the next output written into this memory. It must have room for all of it. There must be no output now.
+void tls_lend_output(tls_connection *connection, void *bytes, size_t room);
+/// Empties `output`, and gives lent memory back.
 void tls_take_output(tls_connection *connection);
 
 /// Whether the handshake went on with an earlier session.
