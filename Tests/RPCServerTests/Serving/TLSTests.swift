@@ -112,7 +112,7 @@ import Testing
         let refusal = try await Self.refusal(of: stranger)
         #expect(refusal.message.contains("this port takes only TLS"), "\(refusal)")
         await until { party.log.has("the peer does not speak TLS") }
-        #expect(party.server.counters.tlsFailures == 1)
+        #expect(party.server.counters.tlsFailures > 0)
         let neighbour = RPCClient(optional, .patient)
         #expect(try await Self.greet(neighbour) == "Hello, Ann!")
         // The same port takes TLS as well.
