@@ -64,9 +64,9 @@ public final class RPCServer: Sendable, CustomReflectable {
     ///
     /// Returns at once. From then on every login is checked against the new list. Callers notice nothing if the list has
     /// their token with the same name and roles. Nor do callers that have shown no token on a Unix-domain socket, since the
-    /// system names their user, or in this process, if they were given an identity. All other callers lose their connections and sessions shortly after. So do callers without a
-    /// token that connected when there was no list. Their running calls are cancelled, and their sessions cannot be resumed.
-    /// Posts of a caller that has closed its connection before still run.
+    /// system names their user, or in this process, if they were given an identity. All other callers lose their connections and
+    /// sessions shortly after. So do callers without a token that connected when there was no list. Their running calls are
+    /// cancelled, and their sessions cannot be resumed. Posts of a caller that has closed its connection before still run.
     ///
     /// ```swift
     /// server.reload(tokens: try TokenList(file: "/etc/greeter/tokens"))
@@ -85,11 +85,16 @@ public final class RPCServer: Sendable, CustomReflectable {
     /// - Returns: the endpoint with the real port. It begins with `tls://` if clients without TLS are refused there, and has the pin
     ///   of the key if the certificate is self-signed: a client may use it as it is.
     /// - Throws: `RPCServer.ListenError` when the endpoint is no address or is not free, and when the certificate cannot be used.
-    ///   Also when other machines can reach it, calls are not safe there, and `Configuration.allowsOtherMachines` is false. Also when it is the first address and `export` has
-    ///   refused a proxy. `RPCError` with the code `.closed` after `stop`.
+    ///   Also when other machines can reach it, calls are not safe there, and `Configuration.allowsOtherMachines` is false. Also
+    ///   when it is the first address and `export` has refused a proxy. `RPCError` with the code `.closed` after `stop`.
     @discardableResult
     public func listen(on endpoint: Endpoint) async throws -> Endpoint {
         try await driver.listen(on: endpoint)
+    }
+
+    /// Listens with a socket that listens at this endpoint already. Otherwise like the function above.
+    package func listen(on endpoint: Endpoint, _ inherited: InheritedSocket?) async throws -> Endpoint {
+        try await driver.listen(on: endpoint, inherited)
     }
 
     /// Connects a client of this process.

@@ -17,6 +17,7 @@ enum CommandHelp {
             calls have finished; a second one ends it at once. SIGHUP reads the files of --tokens and --tls-* again.
             Logs to standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot
             listen.
+            Sockets that systemd hands over (LISTEN_FDS) take the place of the default address.
             With 'attach' it only joins its standard input and output to the server that listens at URL.
 
             \(groups.joined(separator: "\n\n"))

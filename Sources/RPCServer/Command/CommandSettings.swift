@@ -24,14 +24,16 @@ struct CommandSettings {
     /// that comes twice the last counts, save for `--listen`, which adds an address each time.
     /// - Parameters:
     ///   - configuration: what holds where the command line says nothing.
+    ///   - inherited: the first addresses, in place of the one that is usual. They listen already.
     ///   - own: the program's own options.
     ///   - configure: changes the configuration, after the command line was read and before it counts.
     /// - Throws: `SetupError` when the command line is wrong, and what `configure` throws.
     init(
         _ arguments: some Sequence<String>, over configuration: RPCServer.Configuration = .init(),
-        own: [CommandOption] = [], configure: (inout RPCServer.Configuration) throws -> Void = { _ in }
+        inherited: [Endpoint] = [], own: [CommandOption] = [],
+        configure: (inout RPCServer.Configuration) throws -> Void = { _ in }
     ) throws {
-        self.configuration = configuration
+        (self.configuration, endpoints) = (configuration, inherited)
         var rest = Array(arguments)[...]
         let own = try own.checked()
         while let word = rest.popFirst() {
@@ -76,7 +78,9 @@ struct CommandSettings {
             do throws(RPCError) { endpoint = try Endpoint(value) } catch {
                 throw SetupError("\(option.name): \(error.message)")
             }
-            do throws(SetupError) { _ = try endpoint.destination().socket() } catch { throw SetupError("\(option.name): \(error)") }
+            do throws(SetupError) { _ = try endpoint.destination().socket() } catch {
+                throw SetupError("\(option.name): \(error)")
+            }
             endpoints.append(endpoint)
         case .standardStreams: usesStandardStreams = true
         case .threads:

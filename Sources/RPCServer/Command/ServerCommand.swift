@@ -85,6 +85,9 @@ public struct ServerCommand: Sendable {
     /// again, as `RPCServer.reloadCertificate()`. When a file cannot be used, all stays as it is and the log says why. Without such
     /// files the signal is logged and ignored.
     ///
+    /// Sockets that systemd has opened for this process, `LISTEN_FDS`, are served too. They take the place of the usual address.
+    /// They stay open at systemd when the server stops, so that clients wait for the next one.
+    ///
     /// This method ends the process when there is nothing to serve: with 0 after `--help` and `--version`, with 64 when the
     /// command line is wrong, with 1 when the server cannot listen. For 64 and 1, one line on standard error says why.
     /// - Parameter arguments: The program's name and its arguments.
@@ -94,10 +97,15 @@ public struct ServerCommand: Sendable {
         if arguments.dropFirst().first == AttachCommand.name {
             await AttachCommand(program, arguments.dropFirst(2)).run()
         }
+        let inherited: [InheritedSocket]
+        do throws(SetupError) { inherited = try InheritedSocket.takeAll() } catch {
+            end(1, .error, "\(program): \(error)")
+        }
         let settings: CommandSettings
         do {
             settings = try CommandSettings(
-                arguments.dropFirst(), over: configuration(of: program), own: options, configure: configure)
+                arguments.dropFirst(), over: configuration(of: program),
+                inherited: inherited.map { Endpoint(.plain($0.endpoint)) }, own: options, configure: configure)
         } catch let error as SetupError {
             end(64, .error, "\(program): \("\(error)".onOneLine); see \(program) --help")
         } catch {
@@ -106,7 +114,7 @@ public struct ServerCommand: Sendable {
         if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program, options)) }
         if settings.wantsVersion { end(0, .output, "\(program) \(version)") }
         do {
-            try await serve(settings)
+            try await serve(settings, inherited)
         } catch {
             end(1, .error, "\(program): \("\(error)".onOneLine)")
         }
@@ -135,7 +143,8 @@ public struct ServerCommand: Sendable {
         return configuration
     }
 
-    private func serve(_ settings: CommandSettings) async throws {
+    /// - Parameter inherited: the sockets of the first addresses.
+    private func serve(_ settings: CommandSettings, _ inherited: [InheritedSocket]) async throws {
         var configuration = settings.configuration
         let log = configuration.log
         if settings.isQuiet { configuration.log = { _ in } }
@@ -150,7 +159,10 @@ public struct ServerCommand: Sendable {
         do {
             if settings.usesStandardStreams { return try await server.runOnStandardStreams() }
             var bound: [Endpoint] = []
-            for endpoint in settings.endpoints { bound.append(try await server.listen(on: endpoint)) }
+            for (number, endpoint) in settings.endpoints.enumerated() {
+                let socket = inherited.indices.contains(number) ? inherited[number] : nil
+                bound.append(try await server.listen(on: endpoint, socket))
+            }
             if let warning = settings.warning { log(LogRecord(.warning, warning)) }
             for endpoint in bound { StandardStream.output.write(line: "listening on \(endpoint)") }
         } catch let error as RPCError where error.code == .closed {

@@ -79,8 +79,9 @@ final class ServerDriver: Sendable {
         return Array(links.values)
     }
 
+    /// - Parameter inherited: listens there already.
     @discardableResult
-    func listen(on endpoint: Endpoint) async throws -> Endpoint {
+    func listen(on endpoint: Endpoint, _ inherited: InheritedSocket? = nil) async throws -> Endpoint {
         let place: ListeningPlace
         do throws(SetupError) {
             place = try ListeningPlace(endpoint, configuration, hasTokens: tokens.withLock { $0 } != nil)
@@ -98,7 +99,8 @@ final class ServerDriver: Sendable {
         let listener: Listener
         do {
             listener = try await Listener.listen(
-                on: place.socket, loop: loop, report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
+                on: place.socket, inherited, loop: loop,
+                report: { [logLimiter] in logLimiter.log(LogRecord(.warning, $0)) }
             ) {
                 [weak self] socket, address in self?.accept(socket, from: address, place.tls)
             }
@@ -319,7 +321,8 @@ final class ServerDriver: Sendable {
         // Its peer was there before it, and speaks when it has something to say.
         settings.limits.firstByteTime = .zero
         let sessions = SessionTable(endingWithin: settings.limits.stopGrace)
-        serve(carrier, number: number, from: nil, runner: place.runner, settings: Shared(settings), sessions: sessions) {
+        serve(carrier, number: number, from: nil, runner: place.runner, settings: Shared(settings), sessions: sessions)
+        {
             [weak self] in
             sessions.whenNoneFinishes { [weak self] in self?.beginStop(grace: nil) }
         }

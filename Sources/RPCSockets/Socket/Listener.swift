@@ -45,15 +45,22 @@ package final class Listener: Sendable {
     }
 
     /// Begins to listen. A name is looked up on another thread, and its first address is taken.
+    /// - Parameter inherited: takes the place of a new socket. Its file stays when the listener is closed.
     package static func listen(
-        on endpoint: SocketEndpoint, loop: EventLoop, backlog: Int = 1_024, report: @escaping Report = { _ in },
-        accept: @escaping Accept
+        on endpoint: SocketEndpoint, _ inherited: InheritedSocket? = nil, loop: EventLoop, backlog: Int = 1_024,
+        report: @escaping Report = { _ in }, accept: @escaping Accept
     ) async throws(SetupError) -> Listener {
-        let found = await withCheckedContinuation { continuation in
-            Resolver.shared.resolve(endpoint, on: loop) { continuation.resume(returning: $0) }
+        let listener: Listener
+        if let inherited {
+            listener = try Listener(endpoint, inherited.socket, nil, loop, backlog, report, accept)
+        } else {
+            let found = await withCheckedContinuation { continuation in
+                Resolver.shared.resolve(endpoint, on: loop) { continuation.resume(returning: $0) }
+            }
+            guard let address = try found.get().first else { throw SetupError("\(endpoint) has no address") }
+            let (socket, file) = try Socket.bound(to: address, endpoint)
+            listener = try Listener(endpoint, socket, file, loop, backlog, report, accept)
         }
-        guard let address = try found.get().first else { throw SetupError("\(endpoint) has no address") }
-        let listener = try Listener(endpoint, address, loop, backlog, report, accept)
         await withCheckedContinuation { continuation in
             loop.submit {
                 listener.begin()
@@ -64,23 +71,15 @@ package final class Listener: Sendable {
     }
 
     private init(
-        _ endpoint: SocketEndpoint, _ address: SocketAddress, _ loop: EventLoop, _ backlog: Int,
+        _ endpoint: SocketEndpoint, _ socket: Socket, _ file: UnixSocketFile?, _ loop: EventLoop, _ backlog: Int,
         _ report: @escaping Report,
         _ accept: @escaping Accept
     ) throws(SetupError) {
-        self.loop = loop
+        (self.socket, self.file, self.loop) = (socket, file, loop)
         self.accept = accept
         self.report = report
         do throws(SystemError) {
-            let socket = try Socket.make(for: address)
-            if case .unix(let path) = endpoint {
-                file = try UnixSocketFile.bind(socket, address, path)
-            } else {
-                file = nil
-                try socket.bindTCP(address)
-            }
             try SystemCall.make("listen") { CSystem.listen(socket.descriptor, Int32(clamping: backlog)) }
-            self.socket = socket
         } catch {
             throw SetupError("cannot listen on \(endpoint): \(error)")
         }
@@ -202,7 +201,20 @@ extension Listener: Selectable {
 }
 
 extension Socket {
-    fileprivate func bindTCP(_ address: SocketAddress) throws(SystemError) {
+    fileprivate static func bound(
+        to address: SocketAddress, _ endpoint: SocketEndpoint
+    ) throws(SetupError) -> (Socket, UnixSocketFile?) {
+        do throws(SystemError) {
+            let socket = try Socket.make(for: address)
+            if case .unix(let path) = endpoint { return (socket, try UnixSocketFile.bind(socket, address, path)) }
+            try socket.bindTCP(address)
+            return (socket, nil)
+        } catch {
+            throw SetupError("cannot listen on \(endpoint): \(error)")
+        }
+    }
+
+    private func bindTCP(_ address: SocketAddress) throws(SystemError) {
         // Lets a restarted server have its port while the system still remembers old connections.
         try SystemCall.make("setsockopt") { system_set_option(descriptor, SOL_SOCKET, SO_REUSEADDR, 1) }
         if address.family == AF_INET6 { _ = system_set_dual_stack(descriptor) }
