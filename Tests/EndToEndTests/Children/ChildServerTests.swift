@@ -56,6 +56,24 @@ import Testing
         client.close()
     }
 
+    /// Row C31 of "What became of my call".
+    @Test func `ends a call whose answer it has not given, when it is killed`() async throws {
+        let log = Records()
+        let script = #"echo $$ >&2; exec "$0" --stdio --trace"#
+        let client = RPCClient(
+            .process("sh", ["-c", script, try ChildProcess.built("rpc-server")]), .logging(to: log))
+        let calling = Task { try await EchoProxy(client).later("done", afterMilliseconds: 86_400_000) }
+        await until { log.all.contains { $0.message.contains("Echo.later") } }
+        let number = try #require(log.all.lazy.compactMap { pid_t($0.message.split(separator: ": ").last ?? "") }.first)
+        kill(number, SIGKILL)
+        let error = await #expect(throws: RPCError.self) { try await calling.value }
+        #expect(
+            error?.code == .connectionLost && error?.outcome == .unknown, "\(error.map(String.init(describing:)) ?? "")"
+        )
+        client.close()
+    }
+
+    /// Row C31 of "What became of my call".
     @Test func `tells a caller how it has ended`() async throws {
         var configuration = RPCClient.Configuration.eager
         configuration.waitsForConnection = false
@@ -70,6 +88,7 @@ import Testing
         client.close()
     }
 
+    /// Row C31 of "What became of my call".
     @Test func `learns at once that there is no such program, although it waits for connections`() async throws {
         for client in [
             RPCClient(.process("no-such-program"), .patient), RPCClient("exec:///no/such/program", .patient),

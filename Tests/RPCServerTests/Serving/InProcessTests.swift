@@ -128,6 +128,7 @@ import Testing
         await server.stop(grace: .zero)
     }
 
+    /// Row C32 of "What became of my call".
     @Test func `a server that was stopped is said so at once`() async throws {
         let server = server(Self.asking)
         let client = RPCClient(.inProcess(server), .patient)

@@ -76,6 +76,7 @@ import Testing
         await party.server.stop()
     }
 
+    /// Row C29 of "What became of my call".
     @Test(arguments: [
         ("127.0.0.2", "IP address mismatch"), ("127.0.0.1", "self-signed certificate"), ("127.0.0.1", "its key has the pin sha256:"),
     ])
@@ -121,6 +122,7 @@ import Testing
         await party.server.stop()
     }
 
+    /// Row C29 of "What became of my call".
     @Test func `a client with TLS is told at once that a server speaks none`() async throws {
         let server = RPCServer()
         server.export(GreeterProxy(EnglishGreeter()))
@@ -192,6 +194,7 @@ import Testing
         await party.server.stop()
     }
 
+    /// Row C30 of "What became of my call".
     @Test func `a client whose certificate is missing or unknown is told so at once`() async throws {
         let (known, unknown) = (TemporaryFolder(), TemporaryFolder())
         _ = try OwnCertificate.files(in: known.path)
