@@ -58,7 +58,7 @@ import Testing
         for client in clients { client.close() }
     }
 
-    @Test func `a client in process is whom the program names`() async throws {
+    @Test func `a client in process has the identity that the program gives it`() async throws {
         let server = Self.server(.quiet)
         let ann = RPCClient(.inProcess(server, as: Identity(name: "ann", roles: ["teller"])))
         #expect(try await GreeterProxy(ann).greet("") == "ann teller")
