@@ -16,7 +16,9 @@ import Testing
         let nearEnds = Diary<String>()
         let farEnds = Diary<String>()
 
-        init(host: String = "localhost", resumption: TLSResumption = TLSResumption(), _ faults: WireFaults = WireFaults()) {
+        init(
+            host: String = "localhost", resumption: TLSResumption = TLSResumption(), _ faults: WireFaults = WireFaults()
+        ) {
             (nearInside, farInside) = MemoryChannel.pair(on: loop)
             (nearInside.faults, farInside.faults) = (faults, faults)
             far = TLSParts.wrap(farInside, dials: false) { [farEnds] in farEnds.note("\($0)") }
@@ -166,7 +168,8 @@ import Testing
 
     @Test(arguments: [
         ("{\"jsonrpc\":\"2.0\"}\n", "{\"jsonrpc\":\"2.0\",\"id\":null,\"error\":"),
-        ("\0\0\0\u{2}{}", "\0\0\0"), ("Content-Length: 2\r\n\r\n{}", "Content-Length: "), ("GET / HTTP/1.1\r\n", "HTTP/1.1 400"),
+        ("\0\0\0\u{2}{}", "\0\0\0"), ("Content-Length: 2\r\n\r\n{}", "Content-Length: "),
+        ("GET / HTTP/1.1\r\n", "HTTP/1.1 400"),
         ("\u{9}", "{\"jsonrpc\""),
     ])
     func `a peer without TLS is told so in its own framing`(sent: String, beginning: String) {

@@ -12,6 +12,8 @@ final class ServerTLS: Sendable {
         var failures = 0
     }
 
+    /// What a handshake counts for among the bytes that are kept for all peers.
+    private static let handshakeBytes = 48 << 10
     /// How often the files are looked at.
     private static let interval = Duration.seconds(60)
 
@@ -105,10 +107,21 @@ final class ServerTLS: Sendable {
             state.lines[ObjectIdentifier(loop)] = line
             return (state.context, line)
         }
+        // Of a handshake that has begun, until it ends.
+        let bytes = Lock(0)
         let acceptance = TLSChannel.Acceptance(
-            context, admitsPlaintext: admitsPlaintext, line: line, patience: patience)
+            context, admitsPlaintext: admitsPlaintext, line: line, patience: patience
+        ) { [traffic] in
+            if traffic.isFull { return false }
+            bytes.withLock { $0 = Self.handshakeBytes }
+            traffic.keeps(Self.handshakeBytes)
+            return true
+        }
         let address = inside.remoteAddress
-        return TLSChannel(accepting: inside, acceptance) { [self] in ended($0, from: address) }
+        return TLSChannel(accepting: inside, acceptance) { [self] handshake in
+            traffic.keeps(-bytes.withLock { exchange(&$0, with: 0) })
+            ended(handshake, from: address)
+        }
     }
 
     private func ended(_ handshake: TLSChannel.Handshake, from address: String) {
@@ -128,6 +141,11 @@ final class ServerTLS: Sendable {
                 LogRecord(
                     .warning, "closed \(address): TLS: the handshake took more than \(patience) (loginTime)",
                     peer: address))
+        case .crowdedOut:
+            state.withLock { $0.counts.failures += 1 }
+            traffic.overran(.maximumBytesInAll)
+            let why = "there is no room for another handshake (maximumBytesInAll)"
+            log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
         }
     }
 }

@@ -17,7 +17,8 @@ package enum SocketEndpoint: Sendable, Hashable {
         switch text[..<mark.lowerBound].lowercased() {
         case "tcp": self = try SocketEndpoint.tcp(rest, in: text)
         case "unix": self = try SocketEndpoint.unix(rest, in: text)
-        case let scheme: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp, tls, unix and exec are known")
+        case let scheme:
+            throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp, tls, unix and exec are known")
         }
     }
 

@@ -32,6 +32,14 @@ extension TLSChannel: ByteReceiver {
     private func decide(_ bytes: Bytes) {
         guard let acceptance else { return }
         if bytes.memory.first != Self.firstByte { return acceptance.admitsPlaintext ? admit(bytes) : refuse(bytes) }
+        guard acceptance.begins() else {
+            let whenShaken = state.withLock { state in
+                state.reason = .failed("TLS: there is no room for another handshake")
+                return state.whenShaken.take()
+            }
+            whenShaken?(.crowdedOut)
+            return abort()
+        }
         do throws(SetupError) {
             let connection = try TLSConnection(accepting: acceptance.context)
             state.withLock { ($0.phase, $0.connection) = (.shakingHands, connection) }

@@ -17,6 +17,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         case failed(String, isLasting: Bool)
         /// It has taken too long.
         case late
+        /// There was no room for it, so it was not begun.
+        case crowdedOut
     }
 
     /// What a server needs for the connections that it accepts.
@@ -28,9 +30,15 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         let line: HandshakeLine
         /// How long a handshake may take.
         let patience: Duration
+        /// Called when a handshake begins. With false there is no room for it.
+        let begins: @Sendable () -> Bool
 
-        package init(_ context: TLSContext, admitsPlaintext: Bool, line: HandshakeLine, patience: Duration) {
+        package init(
+            _ context: TLSContext, admitsPlaintext: Bool, line: HandshakeLine, patience: Duration,
+            begins: @escaping @Sendable () -> Bool = { true }
+        ) {
             (self.context, self.admitsPlaintext, self.line, self.patience) = (context, admitsPlaintext, line, patience)
+            self.begins = begins
         }
     }
 

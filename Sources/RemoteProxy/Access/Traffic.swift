@@ -85,7 +85,7 @@ package final class Traffic: Sendable {
     var hasRoomForCaches: Bool { bytes <= maximumBytes / 2 }
 
     /// Adds a change of these bytes.
-    func keeps(_ change: Int) { kept.add(change, ordering: .relaxed) }
+    package func keeps(_ change: Int) { kept.add(change, ordering: .relaxed) }
 
     /// Has this called when all bytes are used up: it has the sessions end that owe most. It is called on any thread, also under
     /// locks, so it must return at once.

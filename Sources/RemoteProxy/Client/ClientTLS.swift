@@ -35,7 +35,8 @@ final class ClientTLS: Sendable {
                 case .finished: done(.success(channel))
                 case .failed(let why, let isLasting):
                     done(.failure(SetupError("\(endpoint): TLS: \(why)", isLasting: isLasting)))
-                case .late: break
+                // Only servers have limits for handshakes.
+                case .late, .crowdedOut: break
                 }
             }
             made.withLock { $0 = channel }

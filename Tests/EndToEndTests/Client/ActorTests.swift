@@ -26,7 +26,7 @@ private actor Clerk {
 }
 
 @Suite(.waitsForOthers) struct `A caller on an actor` {
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `is back there, whatever became of its call`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
@@ -37,7 +37,7 @@ private actor Clerk {
         }
     }
 
-    @Test(arguments: Medium.allCases) @MainActor
+    @Test(arguments: Medium.withTLS) @MainActor
     func `which may be the main one`(over medium: Medium) async throws {
         try await withServer(over: medium) { @MainActor url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
@@ -54,7 +54,7 @@ private actor Clerk {
     }
 
     /// Those of the main one look for their answers themselves, as long as they are alone.
-    @Test(arguments: Medium.allCases) @MainActor
+    @Test(arguments: Medium.withTLS) @MainActor
     func `goes on while others call too, here and there`(over medium: Medium) async throws {
         try await withServer(over: medium) { @MainActor url in
             let client = RPCClient(url, .patient)

@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true], Medium.allCases)
+    @Test(arguments: [false, true], Medium.withTLS)
     func `a client that pauses gets its answer when it is back`(isPatient: Bool, over medium: Medium) async throws {
         let watched = WatchedEcho()
         var limits = RPCServer.Configuration.quiet
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `a server keeps a session no longer than its own limit`(over medium: Medium) async throws {
         var server = RPCServer.Configuration.quiet
         (server.limits.sessionGrace, server.limits.maximumSessionGrace) = (.zero, .zero)

@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `a declared error is caught as the type the subject threw`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
@@ -48,7 +48,7 @@ import Testing
         }
     }
 
-    @Test(arguments: [RPCClient.Configuration.Framing.lengthPrefixed, .lines, .headers], Medium.allCases)
+    @Test(arguments: [RPCClient.Configuration.Framing.lengthPrefixed, .lines, .headers], Medium.withTLS)
     func `a client speaks the framing it is told to`(_ framing: RPCClient.Configuration.Framing, over medium: Medium)
         async throws
     {
@@ -62,7 +62,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `64 tasks share one client and each gets its own answers`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let calculator = CalculatorProxy(RPCClient(url, .patient))
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `slow calls do not hold up fast ones`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
@@ -89,7 +89,7 @@ import Testing
     }
 
     /// Row C12 of "What became of my call".
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `who is cancelled learns of it although others leave its loop no rest`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let client = RPCClient(url, .patient)
@@ -112,7 +112,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `the shorter of two timeouts holds`(over medium: Medium) async throws {
         try await withServer(over: medium) { url in
             let echo = EchoProxy(RPCClient(url, .patient))

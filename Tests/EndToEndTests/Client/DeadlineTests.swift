@@ -37,7 +37,7 @@ import Testing
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `a subject two servers away has what the first caller has left`(over medium: Medium) async throws {
         try await withServer(over: medium, exporting: [GreeterProxy(TimeTeller())]) { url in
             let upstream = RPCClient(url)
@@ -73,7 +73,7 @@ import Testing
         func divide(_ a: Int, by b: Int) async throws -> Int { a / b }
     }
 
-    @Test(arguments: ["plain", "locked"], Medium.allCases)
+    @Test(arguments: ["plain", "locked"], Medium.withTLS)
     func `are never told that they ran if they did not`(_ kind: String, over medium: Medium) async throws {
         let register = Register()
         let plain = CalculatorProxy(register)

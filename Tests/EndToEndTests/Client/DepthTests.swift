@@ -77,7 +77,7 @@ private final class PlainNester: Nester {
         }
     }
 
-    @Test(arguments: [1, 40, 510, 511, 512], Medium.allCases)
+    @Test(arguments: [1, 40, 510, 511, 512], Medium.withTLS)
     func `travel in either direction`(levels: Int, over medium: Medium) async throws {
         try await withNester(over: medium) { nester in
             let value = Nesting(levels: levels)
@@ -87,7 +87,7 @@ private final class PlainNester: Nester {
         }
     }
 
-    @Test(arguments: [513, 514, 600, 2_000], Medium.allCases)
+    @Test(arguments: [513, 514, 600, 2_000], Medium.withTLS)
     func `of more levels than the limit are not sent, and their caller is told its name`(
         levels: Int, over medium: Medium
     )
@@ -110,7 +110,7 @@ private final class PlainNester: Nester {
     }
 
     /// Row C21 of "What became of my call".
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `of more levels than the server takes are refused under the id of their call`(over medium: Medium) async throws
     {
         var configuration = RPCServer.Configuration.quiet
@@ -151,7 +151,7 @@ private final class PlainNester: Nester {
         }
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `that cannot be sent leave out the middle of where they stand, and say so`(over medium: Medium) async throws {
         try await withNester(over: medium) { nester in
             let error = await #expect(throws: RPCError.self) { try await nester.levels(of: Nesting(levels: 513)) }

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(.waitsForOthers) struct `Large messages` {
     /// Takes a second or two where nothing is optimised: it has to be more than is allowed by default.
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `what is too large by default goes there and back when both ends allow more`(over medium: Medium) async throws
     {
         let size = RPCClient.Configuration().maximumFrameSize + 1
@@ -22,7 +22,7 @@ import Testing
     }
 
     /// The first call is made before anybody knows what the server allows.
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `what is too large for the server is refused by name, the call that opens the connection too`(
         over medium: Medium
     )

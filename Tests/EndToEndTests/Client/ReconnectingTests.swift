@@ -76,7 +76,7 @@ import Testing
         #expect(error?.outcome == .notExecuted)
     }
 
-    @Test(arguments: Medium.allCases)
+    @Test(arguments: Medium.withTLS)
     func `what a client has posted arrives, however soon afterwards it is closed or let go`(over medium: Medium)
         async throws
     {

@@ -23,7 +23,9 @@ func withServer<Result>(
     exporting proxies: [any ServiceProxy] = samples(), named name: String? = nil, grace: Duration = .zero,
     _ body: (Transport) async throws -> Result
 ) async throws -> Result {
-    try await withServer(configuration, exporting: proxies, named: name, grace: grace) { server in
+    var configuration = configuration
+    if medium == .tls { configuration.tls = TLS(certificate: Medium.certificate) }
+    return try await withServer(configuration, exporting: proxies, named: name, grace: grace) { server in
         try await body(try await server.reached(over: medium))
     }
 }
@@ -51,6 +53,8 @@ extension RPCServer {
         switch medium {
         case .socket: .socket(try await listen(on: "tcp://127.0.0.1:0"))
         case .memory: .inProcess(self)
+        // The address has the pin of the key.
+        case .tls: .socket(try await listen(on: "tls://127.0.0.1:0"))
         }
     }
 }

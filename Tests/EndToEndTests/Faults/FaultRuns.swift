@@ -39,7 +39,7 @@ final class LedgerHouse: Sendable {
     /// A server process at `url`, or elsewhere, that listens already.
     /// - Parameter hasOwnBook: it counts from zero, in a new file.
     func start(
-        at url: Endpoint? = nil, next: Endpoint? = nil, hasOwnBook: Bool = false
+        at url: Endpoint? = nil, next: Endpoint? = nil, hasOwnBook: Bool = false, isSealed: Bool = false
     ) throws -> (server: ServerProgram, url: Endpoint) {
         let book = books.withLock { books in
             if hasOwnBook { books += 1 }
@@ -47,9 +47,15 @@ final class LedgerHouse: Sendable {
         }
         var environment = ["LEDGER_FILE": path(book)]
         environment["LEDGER_NEXT"] = next.map { "\($0)" }
-        let server = try ServerProgram(
-            "--listen", "\(url ?? self.url)", "--quiet", "--maximum-wait", "0", program: "ledger-server",
-            environment: environment)
+        let listening = "\(url ?? (isSealed ? "tls://127.0.0.1:0" : self.url))"
+        let server =
+            isSealed
+            ? try ServerProgram(
+                "--listen", listening, "--quiet", "--maximum-wait", "0", "--tls-self-signed", folder.path,
+                program: "ledger-server", environment: environment)
+            : try ServerProgram(
+                "--listen", listening, "--quiet", "--maximum-wait", "0", program: "ledger-server",
+                environment: environment)
         return (server, try server.address())
     }
 

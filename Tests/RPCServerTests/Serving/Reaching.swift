@@ -10,6 +10,8 @@ extension RPCServer {
         switch medium {
         case .socket: .socket(try await listen(on: "tcp://127.0.0.1:0"))
         case .memory: .inProcess(self)
+        // The address has the pin of the key.
+        case .tls: .socket(try await listen(on: "tls://127.0.0.1:0"))
         }
     }
 }

@@ -12,7 +12,11 @@ import Testing
 
 @Suite(.waitsForOthers) struct `Resuming on another thread` {
     /// What the connections are made of.
-    enum Kind: CaseIterable { case socket, sealed, memory }
+    enum Kind: CaseIterable { case socket, sealed, tls, memory }
+
+    /// Without TLS where the machine has no library for it.
+    private static let kinds = Kind.allCases.filter { $0 != .tls || Medium.withTLS.contains(.tls) }
+    private static let resumption = TLSResumption()
 
     /// Connects for real and can break what it has connected.
     private final class BreakingDialer: Sendable {
@@ -42,7 +46,7 @@ import Testing
                     return {}
                 }
                 let connector = Connector.connect(to: endpoint, on: .shared, timeout: .seconds(60)) { [self] result in
-                    done(made(result.map { `Resuming on another thread`.channel($0, kind) }))
+                    done(made(result.map { `Resuming on another thread`.dialled($0, kind) }))
                 }
                 return { connector.cancel() }
             }
@@ -63,12 +67,26 @@ import Testing
         kind == .sealed ? SealedChannel(inside) : inside
     }
 
-    @Test(arguments: Kind.allCases)
-    func `a call goes on while its connection moves from thread to thread`(kind: Kind) async throws {
-        let held = HeldGreeter()
+    /// The end that dials.
+    fileprivate static func dialled(_ inside: any ByteChannel, _ kind: Kind) -> any ByteChannel {
+        guard kind == .tls else { return channel(inside, kind) }
+        let channel = try? TLSChannel(
+            over: inside, remoteAddress: inside.remoteAddress, to: "localhost", isAddress: false,
+            TLSContext(.file(Medium.certificate.files().chain), nil), resumption, whenShaken: { _ in })
+        return channel ?? inside
+    }
+
+    private static func configuration(_ kind: Kind) -> RPCServer.Configuration {
         var configuration = RPCServer.Configuration()
         configuration.threads = 4
-        let server = RPCServer(configuration) { Self.channel($0, kind) }
+        if kind == .tls { configuration.tls = TLS(certificate: Medium.certificate, plaintext: .refused) }
+        return configuration
+    }
+
+    @Test(arguments: kinds)
+    func `a call goes on while its connection moves from thread to thread`(kind: Kind) async throws {
+        let held = HeldGreeter()
+        let server = RPCServer(Self.configuration(kind)) { Self.channel($0, kind) }
         server.export(GreeterProxy(held))
         let network = try await BreakingDialer(server, kind)
         let client = RPCClient(network.dialer, .patient)
@@ -91,11 +109,9 @@ import Testing
         await server.stop()
     }
 
-    @Test(arguments: Kind.allCases)
+    @Test(arguments: kinds)
     func `under many callers a connection that breaks again and again loses nothing`(kind: Kind) async throws {
-        var configuration = RPCServer.Configuration()
-        configuration.threads = 4
-        let server = RPCServer(configuration) { Self.channel($0, kind) }
+        let server = RPCServer(Self.configuration(kind)) { Self.channel($0, kind) }
         let counter = SharedCounter()
         server.export(CounterProxy(counter))
         let network = try await BreakingDialer(server, kind)

@@ -78,7 +78,8 @@ import Testing
 
     /// Row C29 of "What became of my call".
     @Test(arguments: [
-        ("127.0.0.2", "IP address mismatch"), ("127.0.0.1", "self-signed certificate"), ("127.0.0.1", "its key has the pin sha256:"),
+        ("127.0.0.2", "IP address mismatch"), ("127.0.0.1", "self-signed certificate"),
+        ("127.0.0.1", "its key has the pin sha256:"),
     ])
     func `a server that is not trusted gets no call, and the client says why at once`(
         host: String, reason: String
@@ -103,7 +104,9 @@ import Testing
         await party.server.stop()
     }
 
-    @Test func `a client without TLS is told so at once where TLS is required, and served where it is optional`() async throws {
+    @Test func `a client without TLS is told so at once where TLS is required, and served where it is optional`()
+        async throws
+    {
         let party = Party()
         let required = try await party.server.listen(on: "tls://127.0.0.1:0")
         let optional = try await party.server.listen(on: "tcp://127.0.0.1:0")
@@ -144,6 +147,28 @@ import Testing
         client.resume()
         #expect(try await Self.greet(client) == "Hello, Ann!")
         #expect(party.server.counters.tlsHandshakes == 2 && party.server.counters.tlsResumptions == 1)
+        await party.server.stop()
+    }
+
+    @Test func `handshakes count among the bytes of all peers, and beyond those none is begun`() async throws {
+        let party = Party { $0.limits.maximumBytesInAll = 40_000 }
+        let endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+        // The first byte of a handshake, and no more.
+        let socket = try endpoint.destination().socket()
+        let silent = try await withCheckedThrowingContinuation { continuation in
+            Connector.connect(to: socket, on: .shared, timeout: .seconds(60)) { continuation.resume(with: $0) }
+        }
+        silent.write { queue, _ in queue.append(0x16) }
+        silent.flush(.now)
+        await until { party.server.counters.bytesKept >= 40_000 }
+        let client = party.client(endpoint)
+        #expect(try await Self.refusal(of: client).code == .unavailable)
+        await until { party.log.has("there is no room for another handshake (maximumBytesInAll)") }
+        #expect(party.server.counters.overruns["maximumBytesInAll"] == 1)
+        silent.abort()
+        // The client goes on by itself.
+        #expect(try await Self.greet(client) == "Hello, Ann!")
+        await until { party.server.counters.bytesKept < 40_000 }
         await party.server.stop()
     }
 
@@ -218,7 +243,10 @@ import Testing
         (Endpoint("tls://127.0.0.1:0"), false, "needs a certificate"),
         ("tcp://0.0.0.0:0", true, "nothing keeps strangers out: give it tokens"),
         ("tls://127.0.0.1:0?pin=sha256:00", true, "has a pin that is none"),
-        ("tls://127.0.0.1:0?pin=sha256:0000000000000000000000000000000000000000000000000000000000000000", true, "only a client needs"),
+        (
+            "tls://127.0.0.1:0?pin=sha256:0000000000000000000000000000000000000000000000000000000000000000", true,
+            "only a client needs"
+        ),
     ])
     func `an address that TLS does not fit is refused with the reason`(
         endpoint: Endpoint, hasCertificate: Bool, reason: String
@@ -298,7 +326,9 @@ private struct Watched: Greeter {
 
 private enum Machine {
     static let hasTLS = (try? TLSContext(.pin(pin), nil)) != nil
-    private static var pin: KeyPin { get throws { try #require(KeyPin("sha256:" + String(repeating: "0", count: 64))) } }
+    private static var pin: KeyPin {
+        get throws { try #require(KeyPin("sha256:" + String(repeating: "0", count: 64))) }
+    }
 
     static func copy(_ path: String, to other: String) throws {
         let bytes = try #require(try ReplaceableFile(path).read(atMost: 1 << 20))

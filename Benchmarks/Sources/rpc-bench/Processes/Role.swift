@@ -28,7 +28,8 @@ enum Role: String {
         switch self {
         case .serve:
             let isSealed = arguments.first == SampleServer.sealed
-            let scenario = try isSealed ? nil : arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) }
+            let scenario =
+                try isSealed ? nil : arguments.first.map { name throws(BenchFailure) in try Scenario.named(name) }
             try await SampleServer.serve(for: scenario, isSealed: isSealed)
         case .client:
             let workload = try OverSockets.named(arguments, count: 4)
