@@ -193,7 +193,8 @@ import Testing
     @Test func `a peer without TLS is served where that is allowed`() throws {
         let loop = ManualLoop()
         let (near, far) = MemoryChannel.pair(on: loop)
-        let server = try #require(TLSParts.accept(far, admitsPlaintext: true))
+        let ends = Diary<String>()
+        let server = try #require(TLSParts.accept(far, admitsPlaintext: true) { ends.note("\($0)") })
         let (nearReceiver, farReceiver) = (RecordingReceiver(on: loop), RecordingReceiver(on: loop))
         near.open(nearReceiver)
         server.open(farReceiver)
@@ -207,6 +208,23 @@ import Testing
         #expect(nearReceiver.text == "before it is known\nanswer\n")
         loop.advance(by: .seconds(600))
         #expect(farReceiver.record.ends == [])
+        near.close()
+        loop.run()
+        #expect(farReceiver.record.ends == [.remote] && ends.all == [], "there was no handshake that could fail")
+    }
+
+    @Test(arguments: [false, true])
+    func `a connection that ends before its first byte is no failed handshake`(byPeer: Bool) throws {
+        let loop = ManualLoop()
+        let (near, far) = MemoryChannel.pair(on: loop)
+        let ends = Diary<String>()
+        let server = try #require(TLSParts.accept(far) { ends.note("\($0)") })
+        let receiver = RecordingReceiver(on: loop)
+        near.open(RecordingReceiver(on: loop))
+        server.open(receiver)
+        if byPeer { near.close() } else { server.close() }
+        loop.run()
+        #expect(receiver.record.ends == [byPeer ? .remote : .local] && ends.all == [])
     }
 
     @Test func `the steps of handshakes take turns with other work`() {

@@ -125,7 +125,7 @@ extension TLSChannel: ByteReceiver {
     // MARK: peers without TLS
 
     private func admit(_ bytes: Bytes) {
-        let (receiver, deadline) = state.withLock { state in
+        let (receiver, deadline, _) = state.withLock { state in
             state.phase = .plain
             // What was written before the first byte came is sent as it is.
             inside.write { queue, _ in
@@ -133,7 +133,7 @@ extension TLSChannel: ByteReceiver {
                 queue.append(state.queue.sharedBytes)
             }
             state.queue.letGo()
-            return (state.receiver, state.deadline.take())
+            return (state.receiver, state.deadline.take(), state.whenShaken.take())
         }
         deadline?.cancel()
         inside.flush(.more)
@@ -216,17 +216,16 @@ extension TLSChannel: ByteReceiver {
     }
 
     package func ended(_ end: ChannelEnd, sentUpTo sent: UInt64) {
-        let phase = state.withLock { $0.phase }
-        let (whenShaken, deadline) = state.withLock { state in
-            let written = phase == .plain ? sent : state.records.written(whenSent: sent)
+        let (whenShaken, deadline, hasBegun) = state.withLock { state in
+            // Without a byte of the peer there was no handshake.
+            let hasBegun = state.connection != nil
+            let written = state.phase == .plain ? sent : state.records.written(whenSent: sent)
             (state.phase, state.connection) = (.over, nil)
             state.outcome = (state.reason ?? end, written)
-            return (state.whenShaken.take(), state.deadline.take())
+            return (state.whenShaken.take(), state.deadline.take(), hasBegun)
         }
         deadline?.cancel()
-        if phase != .undecided {
-            whenShaken?(.failed("the connection ended within the handshake", isLasting: false))
-        }
+        if hasBegun { whenShaken?(.failed("the connection ended within the handshake", isLasting: false)) }
         report()
     }
 
