@@ -131,7 +131,7 @@ enum {
     NO_ATEXIT = 0x80000,
     SET_MODE = 33, SET_SESSION_CACHE = 44, SET_SERVER_NAME = 55, SET_LEAST_VERSION = 123,
     VERSION_1_2 = 0x0303,
-    RELEASE_BUFFERS = 0x10,
+    MOVING_BUFFER = 0x2, RELEASE_BUFFERS = 0x10,
     NO_COMPRESSION = 1 << 17, NO_RENEGOTIATION = 1 << 30,
     VERIFY_PEER = 1, REQUIRE_CERTIFICATE = 2,
     NO_PARTIAL_WILDCARDS = 4, NO_COMMON_NAME = 0x20,
@@ -301,7 +301,7 @@ tls_context *tls_make_context(int is_server, char *text) {
         return NULL;
     }
     (void)api.SSL_CTX_ctrl(context, SET_LEAST_VERSION, VERSION_1_2, NULL);
-    (void)api.SSL_CTX_ctrl(context, SET_MODE, RELEASE_BUFFERS, NULL);
+    (void)api.SSL_CTX_ctrl(context, SET_MODE, RELEASE_BUFFERS | MOVING_BUFFER, NULL);
     // Sessions are in tickets, which the clients keep.
     (void)api.SSL_CTX_ctrl(context, SET_SESSION_CACHE, 0, NULL);
     (void)api.SSL_CTX_set_options(context, NO_COMPRESSION | NO_RENEGOTIATION);
@@ -475,6 +475,15 @@ int tls_peer_pin(const tls_connection *connection, uint8_t pin[TLS_PIN]) {
     return is_done;
 }
 
+int tls_is_peer_outdated(const tls_connection *connection) {
+    void *certificate = api.SSL_get1_peer_certificate(connection->ssl);
+    if (!certificate) return 0;
+    int days = 0, seconds = 0;
+    int is_known = api.ASN1_TIME_diff(&days, &seconds, NULL, api.X509_get0_notAfter(certificate));
+    api.X509_free(certificate);
+    return !is_known || days < 0 || seconds < 0;
+}
+
 /// Copies a text of a certificate, if it has neither blanks nor control characters.
 static int copy_name(const void *string, char name[TLS_NAME]) {
     if (!string) return 0;
@@ -503,8 +512,10 @@ int tls_peer_name(const tls_connection *connection, char name[TLS_NAME]) {
     if (!certificate) return 0;
     void *names = api.X509_get_ext_d2i(certificate, ALTERNATIVE_NAMES, NULL, NULL);
     int is_found = names && (alternative_name(names, IS_URI, name) || alternative_name(names, IS_DNS_NAME, name));
+    // An authority may look less closely at the common name than at the others.
+    int has_others = names != NULL;
     if (names) api.GENERAL_NAMES_free(names);
-    if (!is_found) {
+    if (!has_others) {
         void *subject = api.X509_get_subject_name(certificate);
         int place = api.X509_NAME_get_index_by_NID(subject, COMMON_NAME, -1);
         is_found = place >= 0 && copy_name(api.X509_NAME_ENTRY_get_data(api.X509_NAME_get_entry(subject, place)), name);

@@ -233,13 +233,15 @@ struct StreamPair {
     @Test(arguments: ChannelKind.allCases)
     func `a stream that ends before it is opened tells so when it is`(kind: ChannelKind) async throws {
         try await withLoop { loop in
-            let (nearSocket, _) = try Socket.pair()
+            let (nearSocket, farSocket) = try Socket.pair()
             let near = kind.channel(nearSocket, on: loop, remoteAddress: "far")
             near.abort()
             try await loop.perform {}
             let receiver = RecordingReceiver(on: loop)
             near.open(receiver)
             #expect(try await receiver.waitForEnd() == .local)
+            // Otherwise the channel could hear of its end first.
+            farSocket.close()
         }
     }
 

@@ -137,6 +137,42 @@ import Testing
         #expect("\(farReceiver.record.ends)".contains("bad record mac"), "\(farReceiver.record.ends)")
     }
 
+    @Test func `what is answered on a connection that has failed is not sealed again and again`() throws {
+        let loop = ManualLoop()
+        let (nearInside, farInside) = MemoryChannel.pair(on: loop)
+        let (near, far) = (TLSParts.wrap(nearInside, dials: true), TLSParts.wrap(farInside, dials: false))
+        near.open(RecordingReceiver(on: loop))
+        let receiver = RecordingReceiver(on: loop) { _ in for _ in 0..<100 { far.send("answer") } }
+        far.open(receiver)
+        loop.run()
+        loop.submit {
+            near.append("question")
+            near.flush(.now)
+            // In one piece with a record that cannot be opened.
+            nearInside.write { queue, _ in for _ in 0..<100 { queue.append(0x17) } }
+            nearInside.flush(.now)
+        }
+        loop.run()
+        #expect(receiver.text == "question\n")
+        #expect(receiver.record.ends.count == 1 && "\(receiver.record.ends)".contains("TLS: "))
+    }
+
+    @Test func `a peer without TLS may have got what was sent before an abort`() throws {
+        let loop = ManualLoop()
+        let (near, far) = MemoryChannel.pair(on: loop)
+        let server = try #require(TLSParts.accept(far, admitsPlaintext: true))
+        let (nearReceiver, farReceiver) = (RecordingReceiver(on: loop), RecordingReceiver(on: loop))
+        near.open(nearReceiver)
+        server.open(farReceiver)
+        near.send("plain")
+        loop.run()
+        server.send("answer")
+        loop.run()
+        server.abort()
+        loop.run()
+        #expect(nearReceiver.text == "answer\n" && farReceiver.record.sent == 7)
+    }
+
     @Test func `a handshake that takes too long is ended, and the next is not`() throws {
         let loop = ManualLoop()
         let (near, far) = MemoryChannel.pair(on: loop)

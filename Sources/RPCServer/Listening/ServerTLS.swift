@@ -112,7 +112,8 @@ final class ServerTLS: Sendable {
         let acceptance = TLSChannel.Acceptance(
             context, admitsPlaintext: admitsPlaintext, line: line, patience: patience
         ) { [traffic] in
-            if traffic.isFull { return false }
+            // Peers that are not known yet take nothing from half of the bytes.
+            if traffic.isHalfFull { return false }
             bytes.withLock { $0 = Self.handshakeBytes }
             traffic.keeps(Self.handshakeBytes)
             return true
@@ -144,7 +145,7 @@ final class ServerTLS: Sendable {
         case .crowdedOut:
             state.withLock { $0.counts.failures += 1 }
             traffic.overran(.maximumBytesInAll)
-            let why = "there is no room for another handshake (maximumBytesInAll)"
+            let why = "there is no room for another handshake (half of maximumBytesInAll)"
             log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
         }
     }

@@ -63,9 +63,9 @@ extension TLSChannel: ByteReceiver {
 
     /// Takes sealed bytes. Delivers what is in them, and answers for TLS itself.
     func take(_ bytes: Bytes) {
-        let (wasShaking, phase, hasOutput) = state.withLock { state in
+        let (wasShaking, phase, hasOutput, wasStuck) = state.withLock { state in
             guard let connection = state.connection, state.phase == .shakingHands || state.phase == .open else {
-                return (false, TLSConnection.Phase.open, false)
+                return (false, TLSConnection.Phase.open, false, false)
             }
             connection.take(bytes) { state.opened.append($0) }
             let hasOutput = !connection.output.isEmpty
@@ -80,10 +80,11 @@ extension TLSChannel: ByteReceiver {
                 state.isKept = true
                 resumption.keep(session)
             }
-            return (wasShaking, connection.phase, hasOutput)
+            return (wasShaking, connection.phase, hasOutput, exchange(&state.isStuck, with: false))
         }
         if hasOutput { inside.flush(.now) }
         if wasShaking, phase == .open { shaken() }
+        if wasStuck { seal() }
         deliver()
         if case .failed(let why, let isLasting) = phase { fail(why, isLasting: isLasting) }
     }
@@ -126,7 +127,7 @@ extension TLSChannel: ByteReceiver {
 
     private func admit(_ bytes: Bytes) {
         let (receiver, deadline, _) = state.withLock { state in
-            state.phase = .plain
+            (state.phase, state.isPlain) = (.plain, true)
             // What was written before the first byte came is sent as it is.
             inside.write { queue, _ in
                 queue.append(state.queue.bytes)
@@ -164,11 +165,11 @@ extension TLSChannel: ByteReceiver {
     }
 
     /// Ends the channel because of what TLS says. What it has told the peer still leaves.
-    private func fail(_ why: String, isLasting: Bool) {
+    func fail(_ why: String, isLasting: Bool) {
         let (isFirst, whenShaken, deadline) = state.withLock { state in
             defer {
                 // A server tells its verdict on a certificate only after the handshake.
-                let isRefused = state.phase == .open && acceptance == nil && isLasting
+                let isRefused = state.phase == .open && resumption != nil && isLasting
                 if state.reason == nil {
                     let isBroken = state.phase == .open
                     state.reason =
@@ -219,7 +220,7 @@ extension TLSChannel: ByteReceiver {
         let (whenShaken, deadline, hasBegun) = state.withLock { state in
             // Without a byte of the peer there was no handshake.
             let hasBegun = state.connection != nil
-            let written = state.phase == .plain ? sent : state.records.written(whenSent: sent)
+            let written = state.isPlain ? sent : state.records.written(whenSent: sent)
             (state.phase, state.connection) = (.over, nil)
             state.outcome = (state.reason ?? end, written)
             return (state.whenShaken.take(), state.deadline.take(), hasBegun)

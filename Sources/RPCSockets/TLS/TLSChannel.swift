@@ -62,6 +62,10 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         /// Called once, when the handshake has ended.
         var whenShaken: (@Sendable (Handshake) -> Void)?
         var deadline: (any LoopTimer)?
+        /// Whether the peer does not speak TLS, also when all is over.
+        var isPlain = false
+        /// Whether queued bytes wait until more has come from the peer.
+        var isStuck = false
         /// Sealed bytes that wait for the handshake's turn.
         var input = Queue<Bytes>()
         /// Opened bytes that the receiver has not been given.
@@ -169,11 +173,11 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     @discardableResult
     package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 {
         state.withLock { state in
-            switch state.phase {
-            case .over: return state.written
-            case _ where state.isClosing: return state.written
             // The offsets inside are the same as here.
-            case .plain: return inside.write(fill)
+            if state.isPlain { return inside.write(fill) }
+            switch state.phase {
+            case .over, .plain: return state.written
+            case _ where state.isClosing: return state.written
             case .undecided, .shakingHands, .open:
                 let (offset, before) = (state.written, state.queue.count)
                 fill(&state.queue, offset)
@@ -202,18 +206,28 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     func seal() {
         var isMore = true
         while isMore {
-            let isSealed: Bool
-            (isSealed, isMore) = state.withLock { state in
+            let (isSealed, failure): (Bool, TLSConnection.Phase?)
+            (isSealed, isMore, failure) = state.withLock { state in
                 switch state.phase {
-                case .plain: return (true, false)
-                case .undecided, .shakingHands, .over: return (false, false)
+                case .plain: return (true, false, nil)
+                case .undecided, .shakingHands, .over: return (false, false, nil)
                 case .open:
-                    if state.queue.isEmpty || inside.isCrowded { return (false, false) }
+                    if state.queue.isEmpty || inside.isCrowded { return (false, false, nil) }
+                    let wasOpen = state.connection?.phase == .open
                     sealPortion(Self.portion, &state)
-                    return (true, !state.queue.isEmpty)
+                    let isOpen = state.connection?.phase == .open
+                    state.isStuck = isOpen && !state.queue.isEmpty && state.isStuck
+                    // A connection that fails while it reads is ended by the reader.
+                    return (
+                        true, isOpen && !state.queue.isEmpty && !state.isStuck,
+                        wasOpen && !isOpen ? state.connection?.phase : nil
+                    )
                 }
             }
             if isSealed { inside.flush(.now) }
+            if case .failed(let why, let isLasting)? = failure {
+                loop.submit { [self] in fail(why, isLasting: isLasting) }
+            }
         }
         guard isFull.load(ordering: .relaxed), state.withLock({ $0.queue.count <= Self.crowd / 2 }) else { return }
         isFull.store(false, ordering: .relaxed)
@@ -226,7 +240,9 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         guard let connection = state.connection else { return }
         let (written, unsent) = (state.written, inside.waiting)
         var ends: [(sealed: Int, written: UInt64)] = []
+        let before = state.queue.count
         let sealed = connection.seal(most, of: &state.queue) { ends.append(($0, written - UInt64($1))) }
+        state.isStuck = before - state.queue.count < min(before, most)
         state.records.add(ends, after: put(sealed), unsent: unsent)
         if state.queue.isEmpty { state.queue.removeAll() }
     }

@@ -95,7 +95,9 @@ final class TLSConnection: @unchecked Sendable {
         if let fault { return fail(Self.explained(fault), wasDistrusted: step == TLS_DISTRUSTS) }
         if step == TLS_ENDED { return fail("the peer has ended the handshake") }
         guard step == TLS_DONE else { return }
-        if let pin, peerPin != pin {
+        if pin == nil, tls_is_peer_outdated(memory) != 0 {
+            fail("certificate has expired", wasDistrusted: true)
+        } else if let pin, peerPin != pin {
             fail("its key has the pin \(peerPin.map { "\($0)" } ?? "of none"), not \(pin)", wasDistrusted: true)
         } else {
             phase = .open
@@ -123,13 +125,18 @@ final class TLSConnection: @unchecked Sendable {
         }
     }
 
-    /// Seals bytes as one record. Does nothing unless the connection is open.
+    /// Seals bytes as one record.
     /// - Parameter bytes: at most `largestRecord`.
-    private func seal(_ bytes: UnsafeRawBufferPointer) {
-        guard phase == .open else { return }
-        if let fault = tlsFault({ tls_write(memory, bytes.baseAddress, bytes.count, $0) == TLS_DONE ? 1 : 0 }) {
-            fail(fault)
+    /// - Returns: false if nothing was sealed: the connection has failed, or the peer is in the middle of changing its keys.
+    private func seal(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard phase == .open else { return false }
+        var step = TLS_WAITS
+        let fault = tlsFault { text in
+            step = tls_write(memory, bytes.baseAddress, bytes.count, text)
+            return step == TLS_DONE || step == TLS_WAITS ? 1 : 0
         }
+        if let fault { fail(fault) }
+        return step == TLS_DONE
     }
 
     /// What OpenSSL says when two ends will never agree.
@@ -167,9 +174,10 @@ final class TLSConnection: @unchecked Sendable {
     func removeOutput() { tls_take_output(memory) }
 
     /// How much longer a record is than what is in it, at most.
-    private static let seal = 64
+    private static let seal = 128
 
-    /// Seals the first bytes of a queue into memory of their own, so that they need not be copied once more.
+    /// Seals the first bytes of a queue into memory of their own, so that they need not be copied once more. What cannot be sealed
+    /// now stays in the queue.
     /// - Parameter each: is told after each record how many sealed bytes there are, and how many are left in the queue.
     /// - Returns: the sealed bytes.
     func seal(_ most: Int, of queue: inout SendBuffer, _ each: (_ sealed: Int, _ left: Int) -> Void) -> Bytes {
@@ -179,10 +187,10 @@ final class TLSConnection: @unchecked Sendable {
         tls_lend_output(memory, chunk.memory.baseAddress, chunk.memory.count)
         defer { tls_take_output(memory) }
         var left = count
-        while left > 0, phase == .open {
+        while left > 0 {
             let next = queue.bytes.isEmpty ? queue.sharedBytes : queue.bytes
             let record = UnsafeRawBufferPointer(rebasing: next.prefix(min(left, Self.largestRecord)))
-            seal(record)
+            guard seal(record) else { break }
             queue.removeFirst(record.count)
             left -= record.count
             each(memory.pointee.output_count, queue.count)

@@ -32,7 +32,8 @@ public struct Identity: Sendable, Hashable {
 /// ```
 ///
 /// In place of a token a line may have `cert:` and a name. It lets in the callers with TLS whose certificate is trusted and has that
-/// name: its first URI, else its first DNS name, else its common name.
+/// name: its first URI, else its first DNS name. Of a certificate
+/// with neither, nor any other alternative name, it is the common name.
 ///
 /// A list that is printed or dumped shows only how many tokens it has.
 public struct TokenList: Sendable {
@@ -40,7 +41,8 @@ public struct TokenList: Sendable {
     package struct Entry: Sendable, Hashable {
         fileprivate enum Proof: Hashable {
             case token([UInt8])
-            case certificate(String)
+            /// The bytes of the name: texts that differ in bytes may be equal.
+            case certificate([UInt8])
         }
 
         fileprivate let proof: Proof
@@ -48,7 +50,8 @@ public struct TokenList: Sendable {
 
         /// What a certificate is worth where there is no list.
         static func withoutList(certificate name: String) -> Entry {
-            Entry(proof: .certificate(name), identity: Identity(name: "\(TokenList.certificateMark)\(name)"))
+            Entry(
+                proof: .certificate(Array(name.utf8)), identity: Identity(name: "\(TokenList.certificateMark)\(name)"))
         }
     }
 
@@ -119,7 +122,7 @@ public struct TokenList: Sendable {
         if field.hasPrefix(certificateMark) {
             let name = String(field.dropFirst(certificateMark.count))
             if name.isEmpty { throw wrong("has \(certificateMark) without the name in a certificate") }
-            return .certificate(name)
+            return .certificate(Array(name.utf8))
         }
         let token = Array(field.utf8)
         guard token.count >= shortestToken else {
@@ -129,7 +132,7 @@ public struct TokenList: Sendable {
     }
 
     /// The line that has this certificate; nil if none.
-    func entry(forCertificate name: String) -> Entry? { entries.first { $0.proof == .certificate(name) } }
+    func entry(forCertificate name: String) -> Entry? { entries.first { $0.proof == .certificate(Array(name.utf8)) } }
 
     /// The line that has this token; nil if none. The time that this takes tells nothing of the tokens: all are compared, each
     /// to its end.

@@ -82,7 +82,9 @@ package final class Traffic: Sendable {
     package var bytes: Int { kept.load(ordering: .relaxed) }
     package var isFull: Bool { bytes >= maximumBytes }
     /// Caches belong to no session, which could pay for them. So they take nothing from half of the bytes.
-    var hasRoomForCaches: Bool { bytes <= maximumBytes / 2 }
+    var hasRoomForCaches: Bool { !isHalfFull }
+    /// Whether more than half of the bytes are used up.
+    package var isHalfFull: Bool { bytes > maximumBytes / 2 }
 
     /// Adds a change of these bytes.
     package func keeps(_ change: Int) { kept.add(change, ordering: .relaxed) }

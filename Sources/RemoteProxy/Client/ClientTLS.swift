@@ -46,13 +46,15 @@ final class ClientTLS: Sendable {
         }
     }
 
-    /// What can be changed on the machine, such as a file that is missing, is tried again by the next attempt.
+    /// Files are read for each attempt, since they may have been renewed. What is built in is made once.
     private func readyContext() throws(SetupError) -> TLSContext {
         if let context = context.withLock({ $0 }) { return context }
         let made = try TLSContext(trust(), settings.certificate?.files())
-        context.withLock { $0 = made }
+        if settings.certificate == nil, isBuiltIn { context.withLock { $0 = made } }
         return made
     }
+
+    private var isBuiltIn: Bool { if case .file = settings.trust { pin != nil } else { true } }
 
     private func trust() throws(SetupError) -> ServerTrust {
         if let pin { return .pin(pin) }

@@ -163,7 +163,7 @@ import Testing
         await until { party.server.counters.bytesKept >= 40_000 }
         let client = party.client(endpoint)
         #expect(try await Self.refusal(of: client).code == .unavailable)
-        await until { party.log.has("there is no room for another handshake (maximumBytesInAll)") }
+        await until { party.log.has("there is no room for another handshake (half of maximumBytesInAll)") }
         #expect(party.server.counters.overruns["maximumBytesInAll"] == 1)
         silent.abort()
         // The client goes on by itself.

@@ -74,7 +74,7 @@ void tls_close(tls_connection *connection);
 tls_step tls_shake_hands(tls_connection *connection, char *text);
 /// Opens bytes from the peer. `count` is set if the step is done.
 tls_step tls_read(tls_connection *connection, void *bytes, size_t room, size_t *count, char *text);
-/// Seals bytes as one record; at most 16,384.
+/// Seals bytes as one record; at most 16,384. When it waits, nothing was sealed: it is called again when more bytes have come.
 tls_step tls_write(tls_connection *connection, const void *bytes, size_t count, char *text);
 /// Tells the peer that no more bytes follow.
 void tls_say_end(tls_connection *connection);
@@ -87,8 +87,10 @@ void tls_take_output(tls_connection *connection);
 int tls_was_resumed(const tls_connection *connection);
 /// The SHA-256 of the peer's public key. Returns 0 if it has shown no certificate.
 int tls_peer_pin(const tls_connection *connection, uint8_t pin[TLS_PIN]);
-/// The name in the peer's certificate, which has been checked: its first URI, else its first DNS name, else its common name.
-/// Returns 0 if there is none.
+/// Whether the peer's certificate is not valid any more. A session that goes on is not checked for that by OpenSSL.
+int tls_is_peer_outdated(const tls_connection *connection);
+/// The name in the peer's certificate, which has been checked: its first URI, else its first DNS name. Of a certificate without
+/// alternative names it is the common name. Returns 0 if there is none.
 int tls_peer_name(const tls_connection *connection, char name[TLS_NAME]);
 
 /// What a later connection can begin with; NULL if nothing. The caller frees it.
