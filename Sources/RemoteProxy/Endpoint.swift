@@ -76,7 +76,7 @@ package enum Destination: Sendable, Hashable, CustomStringConvertible {
         self = .tls(try SocketEndpoint.tcp(mark.map { rest[..<$0.lowerBound] } ?? rest, in: text), pin: pin)
     }
 
-    /// The socket, whatever is spoken there.
+    /// The socket, with or without TLS.
     /// - Throws: that the address is no socket.
     package func socket() throws(SetupError) -> SocketEndpoint {
         switch self {

@@ -126,27 +126,22 @@ final class ServerTLS: Sendable {
     }
 
     private func ended(_ handshake: TLSChannel.Handshake, from address: String) {
+        let (why, limit): (String, Limit?)
         switch handshake {
         case .finished(let wasResumed):
-            state.withLock { state in
+            return state.withLock { state in
                 state.counts.handshakes += 1
                 if wasResumed { state.counts.resumptions += 1 }
             }
-        case .failed(let why, _):
-            state.withLock { $0.counts.failures += 1 }
-            log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
-        case .late:
-            state.withLock { $0.counts.failures += 1 }
-            traffic.overran(.loginTime)
-            log(
-                LogRecord(
-                    .warning, "closed \(address): TLS: the handshake took more than \(patience) (loginTime)",
-                    peer: address))
+        case .failed(let fault, _): (why, limit) = (fault, nil)
+        case .late: (why, limit) = ("the handshake took more than \(patience) (loginTime)", .loginTime)
         case .crowdedOut:
-            state.withLock { $0.counts.failures += 1 }
-            traffic.overran(.maximumBytesInAll)
-            let why = "there is no room for another handshake (half of maximumBytesInAll)"
-            log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
+            (why, limit) = (
+                "there is no room for another handshake (half of maximumBytesInAll)", .maximumBytesInAll
+            )
         }
+        state.withLock { $0.counts.failures += 1 }
+        if let limit { traffic.overran(limit) }
+        log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
     }
 }

@@ -48,7 +48,7 @@ extension MemoryWire {
         }
     }
 
-    /// What comes next out of one direction.
+    /// The next thing that arrives in one direction.
     enum Arrival {
         /// Without a receiver if the receiving end has finished: then they are thrown away.
         case bytes(Bytes, to: (any ByteReceiver)?)
@@ -130,7 +130,7 @@ extension MemoryWire.End {
     mutating func end(_ end: ChannelEnd) -> [any LoopTimer]? {
         switch phase {
         case .open: phase = .ended(end)
-        // Announced by this side, whatever happens afterwards.
+        // This side has announced its end; a later reason does not count.
         case .finishing: phase = .ended(.local)
         case .ended: return nil
         }

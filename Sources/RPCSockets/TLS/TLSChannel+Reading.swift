@@ -53,7 +53,7 @@ extension TLSChannel: ByteReceiver {
     /// Takes the bytes that have come since the handshake joined the line.
     private func takeInput() {
         while let bytes = state.withLock({ $0.input.isEmpty ? nil : $0.input[0] }) {
-            // Stays in the queue meanwhile: what comes now must wait behind it.
+            // Stays in the queue meanwhile: bytes that arrive now must wait behind it.
             take(bytes)
             state.withLock { _ = $0.input.popFirst() }
         }

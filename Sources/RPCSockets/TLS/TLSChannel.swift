@@ -206,28 +206,18 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     func seal() {
         var isMore = true
         while isMore {
-            let (isSealed, failure): (Bool, TLSConnection.Phase?)
-            (isSealed, isMore, failure) = state.withLock { state in
+            let isSealed: Bool
+            (isSealed, isMore) = state.withLock { state in
                 switch state.phase {
-                case .plain: return (true, false, nil)
-                case .undecided, .shakingHands, .over: return (false, false, nil)
+                case .plain: return (true, false)
+                case .undecided, .shakingHands, .over: return (false, false)
                 case .open:
-                    if state.queue.isEmpty || inside.isCrowded { return (false, false, nil) }
-                    let wasOpen = state.connection?.phase == .open
-                    sealPortion(Self.portion, &state)
-                    let isOpen = state.connection?.phase == .open
-                    state.isStuck = isOpen && !state.queue.isEmpty && state.isStuck
-                    // A connection that fails while it reads is ended by the reader.
-                    return (
-                        true, isOpen && !state.queue.isEmpty && !state.isStuck,
-                        wasOpen && !isOpen ? state.connection?.phase : nil
-                    )
+                    if state.queue.isEmpty || inside.isCrowded { return (false, false) }
+                    let goesOn = sealPortion(Self.portion, &state)
+                    return (true, goesOn && !state.queue.isEmpty)
                 }
             }
             if isSealed { inside.flush(.now) }
-            if case .failed(let why, let isLasting)? = failure {
-                loop.submit { [self] in fail(why, isLasting: isLasting) }
-            }
         }
         guard isFull.load(ordering: .relaxed), state.withLock({ $0.queue.count <= Self.crowd / 2 }) else { return }
         isFull.store(false, ordering: .relaxed)
@@ -236,15 +226,22 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     }
 
     /// Seals queued bytes, and puts them into the queue of the channel inside.
-    private func sealPortion(_ most: Int, _ state: inout State) {
-        guard let connection = state.connection else { return }
+    /// - Returns: whether more can be sealed now.
+    @discardableResult
+    private func sealPortion(_ most: Int, _ state: inout State) -> Bool {
+        guard let connection = state.connection else { return false }
         let (written, unsent) = (state.written, inside.waiting)
         var ends: [(sealed: Int, written: UInt64)] = []
         let before = state.queue.count
         let sealed = connection.seal(most, of: &state.queue) { ends.append(($0, written - UInt64($1))) }
         state.isStuck = before - state.queue.count < min(before, most)
+        // Later and on the loop, where a connection ends. One that has failed while it reads may have ended by then.
+        if case .failed(let why, let isLasting) = connection.phase {
+            loop.submit { [self] in fail(why, isLasting: isLasting) }
+        }
         state.records.add(ends, after: put(sealed), unsent: unsent)
         if state.queue.isEmpty { state.queue.removeAll() }
+        return !state.isStuck
     }
 
     /// Sends what TLS itself has to say, such as its part of the handshake. Called under the lock.

@@ -47,7 +47,7 @@ extension RPCClient {
                 case system
                 /// The same, with the authorities in this file in PEM instead.
                 case file(String)
-                /// A server that has the key with this pin, whatever name its certificate has: `sha256:` and the 64 hexadecimal
+                /// A server that has the key with this pin, under any name: `sha256:` and the 64 hexadecimal
                 /// digits that `rpc-server --tls-self-signed` prints. It is the SHA-256 of the key's SubjectPublicKeyInfo.
                 case pin(String)
             }

@@ -31,7 +31,7 @@ extension Transport {
     /// Standard input and output of the program are one socket. It inherits nothing else that this process has open, no signal
     /// that is ignored or blocked here, and leads a process group of its own. When the client is closed or released, its input
     /// ends. A program that has not ended after ``RPCClient/Configuration/postGrace`` gets SIGTERM with its group, and a second
-    /// later SIGKILL. What it leaves in its group when it ends gets SIGTERM. When this process ends in whatever way, the
+    /// later SIGKILL. What it leaves in its group when it ends gets SIGTERM. When this process ends, also by a signal, the
     /// program's input ends. ``RPCClient/pause()`` ends the program too.
     ///
     /// Set ``RPCClient/Configuration/peer`` for a program that is not made with this library. On systems where programs may not

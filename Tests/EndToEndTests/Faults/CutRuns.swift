@@ -14,7 +14,7 @@ extension FaultRuns {
         return try Endpoint(proxy.url.description.replacing("tcp:", with: "tls:") + url.description[pin.lowerBound...])
     }
 
-    /// The socket of a server, whatever is spoken there.
+    /// The address of the socket of a server, without what it says of TLS.
     private static func plain(_ url: Endpoint) throws -> Endpoint { Endpoint(.plain(try url.destination().socket())) }
 
     private static let seals = Medium.withTLS.contains(.tls) ? [false, true] : [false]
