@@ -92,6 +92,43 @@ import Testing
         }
     }
 
+    @Test func `a connection that waits when descriptors are free again is served, and the pause ends`() async {
+        await #expect(processExitsWith: .success) {
+            try await DescriptorShortageTests.shortShortage()
+        }
+    }
+
+    private static func shortShortage() async throws {
+        try await withLoop { loop in
+            let (lines, fillers) = (Diary<String>(), Lock<[Int32]>([]))
+            let accepted = Lock<[Socket]>([])
+            let others = try await loop.perform { loop.state.registrations.count }
+            let listener = try await Listener.listen(
+                on: .tcp(host: "127.0.0.1", port: 0), loop: loop,
+                report: { line in
+                    lines.note(line)
+                    // Between the attempt that failed and the refusal.
+                    let closing = fillers.withLock { open in
+                        defer { open = [] }
+                        return open
+                    }
+                    for filler in closing { close(filler) }
+                }
+            ) { socket, _ in accepted.withLock { $0.append(socket) } }
+            let address = try #require(Resolver.literal(listener.endpoint))
+            let peers = try (0..<2).map { _ in try Socket.make(for: address) }
+            // The listener looks once all of them are open.
+            try await loop.perform {
+                for peer in peers { _ = address.withPointer { CSystem.connect(peer.descriptor, $0, $1) } }
+                fillers.withLock { while case let filler = dup(0), filler >= 0 { $0.append(filler) } }
+            }
+            await until { accepted.withLock { $0.count } == peers.count }
+            #expect(try await loop.perform { loop.state.registrations.count } == others + 1)
+            #expect(lines.all.map { $0.hasSuffix("accepts again") } == [false, true])
+            listener.close()
+        }
+    }
+
     /// Seconds of processor time that the process has used.
     private static func processTime() -> Double {
         var time = timespec()

@@ -144,7 +144,7 @@ package final class Listener: Sendable {
         }
         if let registration = state.registration.take() { loop.deregister(registration) }
         loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
-            if let self, socket.descriptor >= 0 { begin() }
+            if let self, socket.descriptor >= 0, state.registration == nil { begin() }
         }
     }
 
@@ -163,14 +163,25 @@ package final class Listener: Sendable {
 
     /// Refuses connections while the table of descriptors is full. Closing the spare descriptor makes room to accept a waiting
     /// connection and close it, so that its peer knows at once. Ends when none waits: accept reports a full table even then.
+    /// A connection beside which the spare can be opened again is handed over, and the pause is over.
     private func refuseWaiting() {
-        guard state.spare != nil else { return }
         state.spare = nil
         for _ in 0..<Listener.acceptsPerTurn {
             // The socket is closed when it is released.
-            guard case .connection = acceptOne() else { break }
+            guard case .connection(let socket, let peer) = acceptOne() else { break }
+            state.spare = Listener.takeSpare()
+            if state.spare != nil {
+                begin()
+                return handOver(socket, peer)
+            }
         }
         state.spare = Listener.takeSpare()
+    }
+
+    private func handOver(_ socket: Socket, _ peer: SocketAddress) {
+        if state.isShort { report("\(endpoint) accepts again") }
+        state.isShort = false
+        accept(socket, peer)
     }
 }
 
@@ -179,14 +190,11 @@ extension Listener: Selectable {
         for _ in 0..<Listener.acceptsPerTurn {
             guard state.registration != nil else { return }
             switch acceptOne() {
-            case .connection(let socket, let peer):
-                if state.isShort { report("\(endpoint) accepts again") }
-                state.isShort = false
-                accept(socket, peer)
+            case .connection(let socket, let peer): handOver(socket, peer)
             case .nothing: return
             case .failed(let code) where code == EMFILE || code == ENFILE:
-                refuseWaiting()
-                return waitForRoom(SystemError("accept", code: code))
+                waitForRoom(SystemError("accept", code: code))
+                return refuseWaiting()
             case .failed(EINTR), .failed(ECONNABORTED), .failed(EPROTO), .failed(EPERM), .failed(ENETDOWN),
                 .failed(ENETUNREACH), .failed(EHOSTDOWN), .failed(EHOSTUNREACH), .failed(ENOPROTOOPT),
                 .failed(EOPNOTSUPP), .failed(ETIMEDOUT):
