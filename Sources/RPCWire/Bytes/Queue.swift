@@ -31,7 +31,7 @@ package struct Queue<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
 
     @inlinable @inline(__always)
     package mutating func append(_ element: consuming Element) {
-        if count == ring.count { move(to: Swift.max(8, ring.count * 2)) }
+        if count == ring.count { move(to: Swift.max(2, ring.count * 2)) }
         (ring.baseAddress.unsafelyUnwrapped + place(count)).initialize(to: element)
         count &+= 1
     }
