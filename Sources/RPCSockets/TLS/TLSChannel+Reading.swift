@@ -12,12 +12,12 @@ extension TLSChannel: ByteReceiver {
     }
 
     package func received(_ bytes: Bytes) {
-        let (phase, receiver) = state.withLock { ($0.phase, $0.receiver) }
+        let (phase, receiver, acceptance) = state.withLock { ($0.phase, $0.receiver, $0.acceptance) }
         switch phase {
         case .open: take(bytes)
         case .plain: receiver?.received(bytes)
         case .over: break
-        case .undecided: decide(bytes)
+        case .undecided: if let acceptance { decide(bytes, acceptance) }
         case .shakingHands:
             guard let acceptance else { return take(bytes) }
             let isFirst = state.withLock { state in
@@ -29,8 +29,7 @@ extension TLSChannel: ByteReceiver {
     }
 
     /// Looks at the first byte of an accepted connection.
-    private func decide(_ bytes: Bytes) {
-        guard let acceptance else { return }
+    private func decide(_ bytes: Bytes, _ acceptance: Acceptance) {
         if bytes.memory.first != Self.firstByte { return acceptance.admitsPlaintext ? admit(bytes) : refuse(bytes) }
         guard acceptance.begins() else {
             let whenShaken = state.withLock { state in
@@ -43,7 +42,7 @@ extension TLSChannel: ByteReceiver {
         do throws(SetupError) {
             let connection = try TLSConnection(accepting: acceptance.context)
             state.withLock { ($0.phase, $0.connection) = (.shakingHands, connection) }
-            if acceptance.admitsPlaintext { startPatience() }
+            if acceptance.admitsPlaintext { start(acceptance.patience) }
             received(bytes)
         } catch {
             fail(error.description, isLasting: false)
@@ -90,8 +89,11 @@ extension TLSChannel: ByteReceiver {
     }
 
     private func shaken() {
-        let (whenShaken, wasResumed, deadline) = state.withLock { state in
-            (state.whenShaken.take(), state.connection?.wasResumed == true, state.deadline.take())
+        let (whenShaken, wasResumed, deadline, _) = state.withLock { state in
+            (
+                state.whenShaken.take(), state.connection?.wasResumed == true, state.deadline.take(),
+                state.acceptance.take()
+            )
         }
         deadline?.cancel()
         whenShaken?(.finished(wasResumed: wasResumed))
@@ -126,7 +128,7 @@ extension TLSChannel: ByteReceiver {
     // MARK: peers without TLS
 
     private func admit(_ bytes: Bytes) {
-        let (receiver, deadline, _) = state.withLock { state in
+        let (receiver, deadline, _, _) = state.withLock { state in
             (state.phase, state.isPlain) = (.plain, true)
             // What was written before the first byte came is sent as it is.
             inside.write { queue, _ in
@@ -134,7 +136,7 @@ extension TLSChannel: ByteReceiver {
                 queue.append(state.queue.sharedBytes)
             }
             state.queue.letGo()
-            return (state.receiver, state.deadline.take(), state.whenShaken.take())
+            return (state.receiver, state.deadline.take(), state.whenShaken.take(), state.acceptance.take())
         }
         deadline?.cancel()
         inside.flush(.more)
@@ -149,8 +151,9 @@ extension TLSChannel: ByteReceiver {
 
     // MARK: the end
 
-    func startPatience() {
-        guard let patience = acceptance?.patience, patience > .zero else { return }
+    /// The handshake may take so long from now on.
+    func start(_ patience: Duration) {
+        guard patience > .zero else { return }
         let timer = loop.schedule(at: loop.now.advanced(by: patience)) { [weak self] in
             guard let self else { return }
             let whenShaken = state.withLock { state in

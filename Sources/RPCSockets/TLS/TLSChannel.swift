@@ -21,8 +21,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         case crowdedOut
     }
 
-    /// What a server needs for the connections that it accepts.
-    package struct Acceptance: Sendable {
+    /// What a server needs for a connection that it accepts, until the handshake has ended.
+    package final class Acceptance: Sendable {
         let context: TLSContext
         /// Whether a peer that does not speak TLS is served.
         let admitsPlaintext: Bool
@@ -56,6 +56,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
 
         var phase: Phase
         var connection: TLSConnection?
+        /// Nil at the end that has dialled, and once it is decided what the peer speaks and who it is.
+        var acceptance: Acceptance?
         /// Whether this channel receives from the one inside.
         var isInsideOpen = false
         var receiver: (any ByteReceiver)?
@@ -93,8 +95,6 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
 
     package let remoteAddress: String
     let inside: any ByteChannel
-    /// Nil at the end that has dialled.
-    let acceptance: Acceptance?
     /// Where the end that has dialled keeps its session for the next connection.
     let resumption: TLSResumption?
     let state: Lock<State>
@@ -114,8 +114,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         whenShaken: @escaping @Sendable (Handshake) -> Void
     ) {
         (self.inside, remoteAddress) = (inside, inside.remoteAddress)
-        (self.acceptance, resumption) = (acceptance, nil)
-        state = Lock(State(phase: .undecided, whenShaken: whenShaken))
+        resumption = nil
+        state = Lock(State(phase: .undecided, acceptance: acceptance, whenShaken: whenShaken))
     }
 
     /// The channel of a connection that this end has made. Begins the handshake. It is to be opened when that has succeeded.
@@ -128,7 +128,7 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         _ resumption: TLSResumption, whenShaken: @escaping @Sendable (Handshake) -> Void
     ) throws(SetupError) {
         (self.inside, self.remoteAddress) = (inside, remoteAddress)
-        (acceptance, self.resumption) = (nil, resumption)
+        self.resumption = resumption
         let connection = try TLSConnection(
             to: host, isAddress: isAddress, context, goingOnWith: resumption.session)
         state = Lock(
@@ -140,7 +140,7 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     /// Goes on where another channel was moved to this loop.
     private init(over inside: any ByteChannel, _ state: consuming sending State) {
         (self.inside, remoteAddress) = (inside, inside.remoteAddress)
-        (acceptance, resumption) = (nil, nil)
+        resumption = nil
         self.state = Lock(state)
     }
 
@@ -155,13 +155,13 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
     }
 
     package func open(_ receiver: any ByteReceiver) {
-        let (isFirst, isUndecided) = state.withLock { state in
+        let (isFirst, acceptance) = state.withLock { state in
             defer { state.isInsideOpen = true }
             state.receiver = receiver
-            return (!state.isInsideOpen, state.phase == .undecided)
+            return (!state.isInsideOpen, state.phase == .undecided ? state.acceptance : nil)
         }
         // Where plaintext is served, a silent peer may be one without TLS.
-        if isUndecided, acceptance?.admitsPlaintext == false { startPatience() }
+        if let acceptance, !acceptance.admitsPlaintext { start(acceptance.patience) }
         // What has come before: at the end that has dialled, and when the channel was moved.
         loop.submit { [self] in
             deliver()
