@@ -3,6 +3,11 @@
 //
 // The driver feeds one event at a time, on its loop, and does what is returned. A request is named by its slot here.
 
+/// Kept messages in memory of their own.
+private final class KeptTransfers {
+    var messages = KeptMessages()
+}
+
 @usableFromInline
 package struct AnswererHalf: ~Copyable {
     // What is asked for each call is inlinable. Another module would copy this whole value to call it, which costs as much as
@@ -15,8 +20,9 @@ package struct AnswererHalf: ~Copyable {
     @usableFromInline package var receipts = Receipts()
     /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
-    /// The transfers that the peer may not have yet, and the number of the last one that was sent.
-    @usableFromInline package private(set) var transfers = KeptMessages()
+    /// The transfers that the peer may not have yet. Nil until the first one is kept, because few sessions ever have one.
+    private var transfers: KeptTransfers?
+    /// The number of the last transfer that was sent.
     private var lastTransfer: Int64 = 0
     /// Whether the peer knows transfers.
     package var hasTransfers = false
@@ -143,11 +149,11 @@ extension AnswererHalf {
     /// The peer has this many answers, and this many transfers.
     package mutating func acknowledged(replies number: Int64, transfers other: Int64 = 0) {
         replies.release(through: number)
-        transfers.release(through: other)
+        transfers?.messages.release(through: other)
     }
 
     /// How many bytes are kept for the peer.
-    package var keptBytes: Int { replies.byteCount + transfers.byteCount }
+    package var keptBytes: Int { replies.byteCount + (transfers?.messages.byteCount ?? 0) }
 
     /// Returns the change of the kept bytes that the total of all sessions must be told; nil if it need not be told yet.
     package mutating func takeKeptBytesChange() -> Int? { reportedReplyBytes.change(to: keptBytes) }
@@ -168,7 +174,10 @@ extension AnswererHalf {
     /// A whole message with that number is sent. It is kept until the peer has it, if the session can go on.
     package mutating func sent(transfer message: UnsafeRawBufferPointer) {
         lastTransfer += 1
-        if life.isResumable { transfers.keep(message, number: lastTransfer) }
+        guard life.isResumable else { return }
+        let kept = transfers ?? KeptTransfers()
+        kept.messages.keep(message, number: lastTransfer)
+        transfers = kept
     }
 }
 
@@ -180,14 +189,15 @@ extension AnswererHalf {
     package mutating func resumed(replies number: Int64, transfers other: Int64 = 0) -> [Bytes] {
         life.resumed()
         acknowledged(replies: number, transfers: other)
-        return replies.messages.map(\.message) + transfers.messages.map(\.message)
+        let lacking = transfers.map { $0.messages.messages.map(\.message) } ?? []
+        return replies.messages.map(\.message) + lacking
     }
 
     /// Nothing leads back to the session any more, so it will end with its channel. Drops all that was kept.
     package mutating func endsWithChannel() {
         life.endsWithChannel()
         replies.removeAll()
-        transfers.removeAll()
+        transfers = nil
     }
 
     /// Ends the session, and drops all that was kept.
@@ -195,7 +205,7 @@ extension AnswererHalf {
     package mutating func close() -> [Int]? {
         guard life.end() else { return nil }
         replies.removeAll()
-        transfers.removeAll()
+        transfers = nil
         calls.held.dropBatches()
         return stopAll()
     }
