@@ -182,7 +182,7 @@ extension Requester {
         var watchers: [Int: @Sendable () -> Void] = [:]
         let isFirst = feed { state in
             guard let effects = state.half.close() else { return nil }
-            state.closed = reason
+            state.closed = Shared(reason)
             swap(&timer, &state.timer)
             swap(&watchers, &state.onClosed)
             pending = state.half.pendingPosts

@@ -41,7 +41,7 @@ package final class Requester: Sendable {
         /// The link that new calls belong to; it may have no channel now.
         var link: Link?
         /// Why no call may be made any more; nil while calls may be made.
-        var closed: RPCError?
+        var closed: Shared<RPCError>?
         /// Whether a task is about to flush for all callers that are not on the loop.
         var isFlushPromised = false
         /// Due at `half.wakesAt`.
@@ -290,7 +290,7 @@ extension Requester {
     /// - Parameter method: the method that the error names.
     func error(_ failure: CallFailure, of method: MethodSignature? = nil) -> any Error {
         guard var error = RPCError(failure) else { return CancellationError() }
-        if case .closed = failure, let closed = state.withLock({ $0.closed }) {
+        if case .closed = failure, let closed = state.withLock({ $0.closed })?.value {
             let outcome = error.outcome == .unknown ? .unknown : closed.outcome
             error = closed
             error.outcome = outcome
@@ -605,7 +605,7 @@ extension Requester {
 
 extension Requester.State {
     /// Whether this end was closed by its owner, which calls are told then.
-    fileprivate var isClosedHere: Bool { closed?.code == .closed }
+    fileprivate var isClosedHere: Bool { closed?.value.code == .closed }
 
     /// A message that names objects leaves under this number.
     fileprivate mutating func leave(_ named: NamedObjects, as number: Int64, over route: Route) {
