@@ -12,22 +12,12 @@ package struct FrameTimeout: Sendable {
         case insideFrame(since: Instant, bytes: Int)
     }
 
-    /// In nanoseconds, which are half as large as durations: there may be ten thousand connections.
-    private let firstByteTime: Int64
-    private let frameTime: Int64
-    private let minimumRate: Int
     private var phase: Phase
     private var frames = 0
 
-    /// - Parameters:
-    ///   - firstByteTime: how long a peer may send nothing at all; zero for ever.
-    ///   - frameTime: how long a frame may take, however small; zero for ever.
-    ///   - minimumRate: how many bytes of a frame give it a second more.
-    package init(firstByteTime: Duration, frameTime: Duration, minimumRate: Int, at now: Instant) {
-        self.firstByteTime = firstByteTime.nanoseconds
-        self.frameTime = frameTime.nanoseconds
-        self.minimumRate = max(1, minimumRate)
-        phase = firstByteTime > .zero ? .nothing(since: now) : .betweenFrames
+    /// - Parameter awaitsFirstByte: whether the time of the first byte runs.
+    package init(awaitsFirstByte: Bool, at now: Instant) {
+        phase = awaitsFirstByte ? .nothing(since: now) : .betweenFrames
     }
 
     /// Counts bytes that came. Called before they are read.
@@ -62,21 +52,21 @@ package struct FrameTimeout: Sendable {
     package var isAtRest: Bool { phase == .betweenFrames }
 
     /// When to check next.
-    package var due: Instant {
+    package func due(_ limits: Limits) -> Instant {
         switch phase {
-        case .nothing(let since): since.advanced(by: .nanoseconds(firstByteTime))
+        case .nothing(let since): since.advanced(by: limits.firstByteTime)
         case .betweenFrames: .distantFuture
         case .insideFrame(let since, let bytes):
-            frameTime > 0
-                ? since.advanced(by: .nanoseconds(frameTime)).advanced(
-                    by: .seconds(Double(bytes) / Double(minimumRate)))
+            limits.frameTime > .zero
+                ? since.advanced(by: limits.frameTime).advanced(
+                    by: .seconds(Double(bytes) / Double(max(1, limits.minimumRate))))
                 : .distantFuture
         }
     }
 
     /// The limit that the peer has overrun; nil if none.
-    package func overrun(at now: Instant) -> Limit? {
-        guard now >= due else { return nil }
+    package func overrun(_ limits: Limits, at now: Instant) -> Limit? {
+        guard now >= due(limits) else { return nil }
         switch phase {
         case .nothing: return .firstByteTime
         case .betweenFrames: return nil

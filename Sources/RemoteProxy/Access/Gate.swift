@@ -19,14 +19,14 @@ package struct Gate {
     var isSilent = false
     var frameTimeout: FrameTimeout
     var keepalive: PingTimer
-    private var pings: RateLimit
-    private var unknownCancels: RateLimit
+    private var pings = RateLimit()
+    private var unknownCancels = RateLimit()
     /// How many cancellations of no call are expected: one for each request that has ended, since the two may have crossed.
     private var expectedCancels = 0
     private let opened: Instant
     private var used: Instant
-    /// Due moments are rounded up to multiples of this, so that one timer of the loop serves many connections.
-    private let grain: Duration
+    /// Due moments are rounded up to multiples of so many nanoseconds, so that one timer of the loop serves many connections.
+    private let grain: Int64
     /// How many bytes of a peer without a login have come and not been read yet.
     var lockedInput = 0
 
@@ -34,33 +34,27 @@ package struct Gate {
     init(_ shared: Shared<LinkSettings>, isAccepted: Bool, at now: Instant) {
         let (settings, limits) = (shared.value, shared.value.limits)
         self.shared = shared
-        login = Login(
-            needsProof: isAccepted && settings.tokens.withLock { $0 } != nil,
-            maximumInput: limits.loginInput, maximumOutput: limits.loginOutput)
-        frameTimeout = FrameTimeout(
-            firstByteTime: isAccepted ? limits.firstByteTime : .zero, frameTime: limits.frameTime,
-            minimumRate: limits.minimumRate, at: now)
+        login = Login(needsProof: isAccepted && settings.tokens.withLock { $0 } != nil)
+        frameTimeout = FrameTimeout(awaitsFirstByte: isAccepted && limits.firstByteTime > .zero, at: now)
         keepalive = PingTimer(
             interval: limits.keepalive.interval, timeout: limits.keepalive.timeout, isSecond: isAccepted, at: now)
-        pings = RateLimit(most: limits.maximumPings, per: Self.window)
-        unknownCancels = RateLimit(most: limits.maximumUnknownCancels, per: Self.window)
         (opened, used) = (now, now)
         grain = Self.grain(of: limits)
     }
 
-    private static func grain(of limits: Limits) -> Duration {
+    private static func grain(of limits: Limits) -> Int64 {
         let times = [
             limits.loginTime, limits.firstByteTime, limits.frameTime, limits.idleTime,
             limits.keepalive.interval, limits.keepalive.timeout,
         ]
         let shortest = times.filter { $0 > .zero }.min() ?? .seconds(1)
-        return min(max(shortest / 16, .milliseconds(1)), .seconds(1))
+        return min(max(shortest / 16, .milliseconds(1)), .seconds(1)).nanoseconds
     }
 
     // MARK: time
 
     /// When the connection is to be checked next, if nothing happens before.
-    var due: Instant { min(frameTimeout.due, keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
+    var due: Instant { min(frameTimeout.due(limits), keepalive.due, loginDue, idleDue).roundedUp(to: grain) }
 
     private var loginDue: Instant {
         login.isLocked && limits.loginTime > .zero ? opened.advanced(by: limits.loginTime) : .distantFuture
@@ -78,7 +72,7 @@ package struct Gate {
 
     /// Checks the connection. Called when it may be due; returns what to do now.
     mutating func check(at now: Instant) -> Action {
-        if let limit = frameTimeout.overrun(at: now) { return .end(limit) }
+        if let limit = frameTimeout.overrun(limits, at: now) { return .end(limit) }
         if now >= loginDue { return .end(.loginTime) }
         if now >= idleDue {
             // Returned once, however long the connection takes to end.
@@ -97,7 +91,7 @@ package struct Gate {
 
     // MARK: floods
 
-    mutating func admitsPing(at now: Instant) -> Bool { pings.admits(at: now) }
+    mutating func admitsPing(at now: Instant) -> Bool { pings.admits(limits.maximumPings, per: Self.window, at: now) }
 
     /// Counts a cancellation that found no call. Returns whether that may still be chance.
     mutating func admitsUnknownCancel(at now: Instant) -> Bool {
@@ -105,7 +99,7 @@ package struct Gate {
             expectedCancels -= 1
             return true
         }
-        return unknownCancels.admits(at: now)
+        return unknownCancels.admits(limits.maximumUnknownCancels, per: Self.window, at: now)
     }
 
     mutating func requestEnded() { expectedCancels = min(expectedCancels + 1, 65_536) }
@@ -115,10 +109,9 @@ package struct Gate {
 }
 
 extension Instant {
-    fileprivate func roundedUp(to grain: Duration) -> Instant {
-        guard self < .distantFuture, grain > .zero else { return self }
-        let step = grain.nanoseconds
-        let rest = nanoseconds % step
-        return rest <= 0 ? self : advanced(by: .nanoseconds(step - rest))
+    fileprivate func roundedUp(to grain: Int64) -> Instant {
+        guard self < .distantFuture, grain > 0 else { return self }
+        let rest = nanoseconds % grain
+        return rest <= 0 ? self : advanced(byNanoseconds: grain - rest)
     }
 }

@@ -6,7 +6,7 @@ package import RPCWire
 
 package final class LogLimiter: Sendable {
     private struct State {
-        var rate: RateLimit
+        var rate = RateLimit()
         var leftOut = 0
     }
 
@@ -14,6 +14,7 @@ package final class LogLimiter: Sendable {
     /// A longer line is cut: its text may come from the other end.
     private static let longestLine = 8_192
 
+    private let most: Int
     private let loop: any Loop
     private let write: @Sendable (LogRecord) -> Void
     private let overran: @Sendable () -> Void
@@ -26,16 +27,17 @@ package final class LogLimiter: Sendable {
         most: Int, on loop: any Loop, overran: @escaping @Sendable () -> Void = {},
         write: @escaping @Sendable (LogRecord) -> Void
     ) {
+        self.most = most
         self.loop = loop
         self.write = write
         self.overran = overran
-        state = Lock(State(rate: RateLimit(most: most, per: Self.window)))
+        state = Lock(State())
     }
 
     package func log(_ record: LogRecord) {
         let now = loop.now
         let (isAdmitted, windowEnd) = state.withLock { state -> (Bool, Instant?) in
-            guard !state.rate.admits(at: now) else { return (true, nil) }
+            guard !state.rate.admits(most, per: Self.window, at: now) else { return (true, nil) }
             state.leftOut += 1
             return (false, state.leftOut == 1 ? state.rate.windowEnd : nil)
         }

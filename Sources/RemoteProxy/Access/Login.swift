@@ -4,8 +4,6 @@ package import RPCWire
 
 /// Keeps a peer out until it has shown a token, and counts every byte to and from it until then.
 package struct Login: Sendable {
-    private let maximumInput: Int
-    private let maximumOutput: Int
     private var input = 0
     private var output = 0
     /// The line of the token list whose token was shown last.
@@ -15,13 +13,8 @@ package struct Login: Sendable {
     /// Whether the peer may not call anything yet.
     package private(set) var isLocked: Bool
 
-    /// - Parameters:
-    ///   - needsProof: whether the server has a list of tokens.
-    package init(needsProof: Bool, maximumInput: Int, maximumOutput: Int) {
-        isLocked = needsProof
-        self.maximumInput = maximumInput
-        self.maximumOutput = maximumOutput
-    }
+    /// - Parameter needsProof: whether the server has a list of tokens.
+    package init(needsProof: Bool) { isLocked = needsProof }
 
     /// Lets a peer in that has proved who it is without a token.
     /// - Parameter tokens: the list that says what a certificate is worth; nil if every peer may call.
@@ -49,15 +42,15 @@ package struct Login: Sendable {
     }
 
     /// Counts bytes that have come.
-    /// - Returns: whether they are within the limit.
-    package mutating func received(_ count: Int) -> Bool {
-        Self.add(count, to: &input, ifLocked: isLocked, most: maximumInput)
+    /// - Returns: whether at most so many have come.
+    package mutating func received(_ count: Int, of most: Int) -> Bool {
+        Self.add(count, to: &input, ifLocked: isLocked, most: most)
     }
 
     /// Counts bytes of an answer that is about to leave.
-    /// - Returns: whether they are within the limit.
-    package mutating func answers(_ count: Int) -> Bool {
-        Self.add(count, to: &output, ifLocked: isLocked, most: maximumOutput)
+    /// - Returns: whether at most so many leave.
+    package mutating func answers(_ count: Int, of most: Int) -> Bool {
+        Self.add(count, to: &output, ifLocked: isLocked, most: most)
     }
 
     private static func add(_ count: Int, to sum: inout Int, ifLocked isLocked: Bool, most: Int) -> Bool {

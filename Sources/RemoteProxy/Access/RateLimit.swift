@@ -4,22 +4,16 @@ package import RPCWire
 
 /// Counts events in windows of a fixed length, and tells when there are too many in one.
 package struct RateLimit: Sendable {
-    private let most: Int
-    /// In nanoseconds, which are half as large as a duration: every connection has two of these.
-    private let window: Int64
     private var end: Instant?
     private var count = 0
 
-    package init(most: Int, per window: Duration) {
-        self.most = most
-        self.window = window.nanoseconds
-    }
+    package init() {}
 
     /// Counts one more event.
-    /// - Returns: whether it is within the limit.
-    package mutating func admits(at now: Instant) -> Bool {
+    /// - Returns: whether at most so many have come in this window.
+    package mutating func admits(_ most: Int, per window: Duration, at now: Instant) -> Bool {
         if end.map({ now >= $0 }) ?? true {
-            end = now.advanced(by: .nanoseconds(window))
+            end = now.advanced(by: window)
             count = 0
         }
         count &+= 1

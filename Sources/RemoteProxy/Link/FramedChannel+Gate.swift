@@ -48,7 +48,9 @@ extension FramedChannel {
 
     /// Called when all bytes that have come have been looked at.
     func hasReadAll() {
-        if gate.login.isLocked, !gate.login.received(gate.lockedInput) { return endGate(.loginInput) }
+        if gate.login.isLocked, !gate.login.received(gate.lockedInput, of: gate.settings.limits.loginInput) {
+            return endGate(.loginInput)
+        }
         gate.lockedInput = 0
         let isInside = frames.isInsideFrame
         if isInside { tellBytes() } else { tellWholeMessage() }
@@ -64,7 +66,9 @@ extension FramedChannel {
         case .isAnswered(let bytes, let hasRun):
             if hasRun { gate.requestEnded() }
             // A peer without a login gets few bytes; beyond them its connection ends.
-            guard gate.login.isLocked, !gate.login.answers(bytes) else { return true }
+            guard gate.login.isLocked, !gate.login.answers(bytes, of: gate.settings.limits.loginOutput) else {
+                return true
+            }
             endGate(.loginOutput)
             return false
         case .greeted(let interval):

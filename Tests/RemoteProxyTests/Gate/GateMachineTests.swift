@@ -144,9 +144,13 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 }
 
 @Suite struct `FrameTimeout, event by event` {
-    private static func machine() -> FrameTimeout {
-        FrameTimeout(firstByteTime: .seconds(10), frameTime: .seconds(30), minimumRate: 1_000, at: at(0))
-    }
+    private static let limits = {
+        var limits = Limits()
+        (limits.firstByteTime, limits.frameTime, limits.minimumRate) = (.seconds(10), .seconds(30), 1_000)
+        return limits
+    }()
+
+    private static func machine() -> FrameTimeout { FrameTimeout(awaitsFirstByte: true, at: at(0)) }
 
     private static func inside(_ bytes: Int) -> FrameTimeout {
         var machine = machine()
@@ -158,44 +162,46 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 
     @Test func `who says nothing has its time, and blank lines say nothing`() {
         var machine = Self.machine()
-        #expect(machine.due == at(10_000) && machine.overrun(at: at(9_999)) == nil)
+        #expect(machine.due(Self.limits) == at(10_000) && machine.overrun(Self.limits, at: at(9_999)) == nil)
         machine.received(100)
         machine.looked(frames: 0, isInside: false, isTold: false, at: at(5_000))
-        #expect(machine.overrun(at: at(10_000)) == .firstByteTime)
+        #expect(machine.overrun(Self.limits, at: at(10_000)) == .firstByteTime)
         machine.looked(frames: 1, isInside: false, isTold: true, at: at(6_000))
-        #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000)) == nil)
+        #expect(machine.due(Self.limits) == .distantFuture && machine.overrun(Self.limits, at: at(1_000_000)) == nil)
     }
 
     @Test(arguments: [(0, 31_000, Limit.frameTime), (999, 31_999, .frameTime), (60_000, 91_000, .frameTime)])
     func `a frame has its time, and a second more for each so many bytes`(bytes: Int, end: Int64, limit: Limit) {
         let machine = Self.inside(bytes)
-        #expect(machine.due == at(end))
-        #expect(machine.overrun(at: at(end - 1)) == nil)
-        #expect(machine.overrun(at: at(end)) == limit)
+        #expect(machine.due(Self.limits) == at(end))
+        #expect(machine.overrun(Self.limits, at: at(end - 1)) == nil)
+        #expect(machine.overrun(Self.limits, at: at(end)) == limit)
     }
 
     @Test func `the next frame has a time of its own`() {
         var machine = Self.inside(5_000)
         machine.looked(frames: 1, isInside: true, isTold: true, at: at(20_000))
-        #expect(machine.due == at(50_000))
+        #expect(machine.due(Self.limits) == at(50_000))
         machine.looked(frames: 2, isInside: false, isTold: true, at: at(21_000))
-        #expect(machine.isAtRest && machine.due == .distantFuture)
+        #expect(machine.isAtRest && machine.due(Self.limits) == .distantFuture)
     }
 
     @Test func `time in which nobody was read does not count`() {
         var machine = Self.inside(0)
         machine.excuse(at: at(31_000))
-        #expect(machine.due == at(61_000))
+        #expect(machine.due(Self.limits) == at(61_000))
         var silent = Self.machine()
         silent.excuse(at: at(9_000))
-        #expect(silent.due == at(19_000))
+        #expect(silent.due(Self.limits) == at(19_000))
     }
 
     @Test func `no times are no limits`() {
-        var machine = FrameTimeout(firstByteTime: .zero, frameTime: .zero, minimumRate: 1, at: at(0))
-        #expect(machine.due == .distantFuture)
+        var limits = Limits()
+        (limits.firstByteTime, limits.frameTime, limits.minimumRate) = (.zero, .zero, 0)
+        var machine = FrameTimeout(awaitsFirstByte: false, at: at(0))
+        #expect(machine.due(limits) == .distantFuture)
         machine.looked(frames: 0, isInside: true, isTold: true, at: at(0))
-        #expect(machine.due == .distantFuture && machine.overrun(at: at(1_000_000_000)) == nil)
+        #expect(machine.due(limits) == .distantFuture && machine.overrun(limits, at: at(1_000_000_000)) == nil)
     }
 }
 
@@ -207,13 +213,13 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
     private static let bob = tokens?.entry(for: "0123456789fedcba")
 
     private static func machine(needsProof: Bool = true) -> Login {
-        Login(needsProof: needsProof, maximumInput: 100, maximumOutput: 10)
+        Login(needsProof: needsProof)
     }
 
     @Test func `without tokens nobody is kept out and nothing is counted`() {
         var machine = Self.machine(needsProof: false)
         #expect(!machine.isLocked && machine.identity == nil)
-        let isFree = (machine.received(.max), machine.answers(.max))
+        let isFree = (machine.received(.max, of: 100), machine.answers(.max, of: 10))
         #expect(isFree == (true, true))
     }
 
@@ -222,7 +228,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(machine.isLocked)
         #expect(machine.show(Self.alice) == true)
         #expect(!machine.isLocked && machine.identity == Self.alice?.identity)
-        let isFree = (machine.received(.max), machine.answers(.max))
+        let isFree = (machine.received(.max, of: 100), machine.answers(.max, of: 10))
         #expect(isFree == (true, true))
     }
 
@@ -251,23 +257,23 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
 
     @Test func `before that, bytes are counted in both directions to the last one allowed`() {
         var machine = Self.machine()
-        let input = [60, 40, 1, 0].map { machine.received($0) }
-        let output = [10, 1].map { machine.answers($0) }
+        let input = [60, 40, 1, 0].map { machine.received($0, of: 100) }
+        let output = [10, 1].map { machine.answers($0, of: 10) }
         #expect(input == [true, true, false, false] && output == [true, false])
         var flooded = Self.machine()
-        let flood = [Int.max, .max].map { flooded.received($0) }
+        let flood = [Int.max, .max].map { flooded.received($0, of: 100) }
         #expect(flood == [false, false])
     }
 }
 
 @Suite struct `Rates and counts` {
     @Test func `so many in a while, and as many again in the next`() {
-        var rate = RateLimit(most: 2, per: .seconds(10))
+        var rate = RateLimit()
         #expect(rate.windowEnd == nil)
-        let first = [0, 1, 2, 9_999].map { rate.admits(at: at($0)) }
+        let first = [0, 1, 2, 9_999].map { rate.admits(2, per: .seconds(10), at: at($0)) }
         #expect(first == [true, true, false, false])
         #expect(rate.windowEnd == at(10_000))
-        let later = [10_000, 30_000, 30_001, 30_002].map { rate.admits(at: at($0)) }
+        let later = [10_000, 30_000, 30_001, 30_002].map { rate.admits(2, per: .seconds(10), at: at($0)) }
         #expect(later == [true, true, true, false])
     }
 

@@ -24,7 +24,7 @@ final class MemoryMessages: MessageChannel, @unchecked Sendable {
     private var come: [Bytes] = []
     private var isPaused = false
     private var whyOver: String?
-    var login = Login(needsProof: false, maximumInput: 0, maximumOutput: 0)
+    var login = Login(needsProof: false)
     let loop: any Loop
     let remoteAddress = "memory"
 
