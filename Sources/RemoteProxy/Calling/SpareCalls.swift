@@ -6,7 +6,7 @@ import Synchronization
 
 /// A caller that makes one call after another gives a call back and then takes one. So one call is kept outside the lock, and
 /// callers on different threads do not compete for the lock.
-final class SpareCalls: Sendable {
+struct SpareCalls: ~Copyable, Sendable {
     private static let most = 64
 
     private let atHand = Atomic<Unmanaged<OutgoingCall>?>(nil)

@@ -6,7 +6,7 @@ import RPCSockets
 /// is known in which session it will leave.
 ///
 /// Keeps no object alive: a message keeps the objects that it names, and a session those that the other end has.
-final class OwnObjects: Sendable {
+struct OwnObjects: Sendable {
     /// The instances that were given as one service, in one way.
     fileprivate struct Instances {
         var known: [ObjectIdentifier: Known] = [:]
