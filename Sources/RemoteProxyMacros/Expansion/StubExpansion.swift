@@ -53,7 +53,7 @@ struct StubExpansion {
     /// Whether the member's text would not compile in a type. Mostly it does not compile in the protocol either.
     private func isUnspeakable(_ member: MemberSyntax) -> Bool {
         let names = member.parameters.map(\.name).filter { $0 != "_" }
-        return ProtocolModel.isReserved(member.name) || member.hiddenType != nil
+        return ProtocolModel.isReserved(member.name) || ProtocolModel.hiddenType(in: member) != nil
             || Set(names).count != names.count
             || member.hasWhere && !member.hasGenerics || member.effects.other != nil
             || member.head.attributes.compactMap(Availability.init).contains(where: \.isUnsupported)

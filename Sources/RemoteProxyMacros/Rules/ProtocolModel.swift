@@ -67,6 +67,13 @@ struct ProtocolModel {
             memberTypes.contains(tokens[index].plainName) && (index == 0 || tokens[index - 1].text != ".")
         }.map { tokens[$0].plainName }
     }
+
+    /// The first such name in the signature of a member.
+    static func hiddenType(in member: MemberSyntax) -> String? {
+        (member.parameters.map(\.type) + [member.result].compactMap(\.self)).lazy.compactMap {
+            hiddenType(in: $0.spelling)
+        }.first
+    }
 }
 
 /// A requirement that can be remote.

@@ -10,7 +10,7 @@ struct RequirementRules {
     func requirement() throws(Refusal) -> Requirement {
         try judgeKind()
         try judgeModifiers()
-        if let type = member.hiddenType { throw refusal(Refusal.hiddenType(type)) }
+        if let type = ProtocolModel.hiddenType(in: member) { throw refusal(Refusal.hiddenType(type)) }
         if member.kind == .property { try judgeProperty() } else { try judgeFunction() }
         var requirement = Requirement(member: member, effect: try effect())
         try carryAttributes(to: &requirement)
@@ -155,14 +155,5 @@ struct RequirementRules {
                 requirement.attributes.append(attribute.spelling)
             }
         }
-    }
-}
-
-extension MemberSyntax {
-    /// A type in the signature that means another one inside a proxy.
-    var hiddenType: String? {
-        (parameters.map(\.type) + [result].compactMap(\.self)).lazy.compactMap {
-            ProtocolModel.hiddenType(in: $0.spelling)
-        }.first
     }
 }
