@@ -77,6 +77,7 @@ extension Message {
 }
 
 /// What a request of this library says of its place among others. It has one of these at most.
+@usableFromInline
 package enum RequestMark: Sendable, Hashable {
     case none
     /// The number of a post, which has no id.
@@ -100,7 +101,7 @@ package struct Request: Sendable {
     /// How long the caller waits, in milliseconds. A member of this library, not of JSON-RPC.
     package let timeout: Int64?
     /// Also a member of this library.
-    package let mark: RequestMark
+    @usableFromInline package let mark: RequestMark
     /// Where the metadata is in the frame; empty when there is none. Also a member of this library.
     @usableFromInline let metadataRange: Range<Int>
 
@@ -166,6 +167,6 @@ package struct Request: Sendable {
     /// Whether this is the ping of a peer that runs this library.
     package var isPing: Bool {
         guard case .integer(RPCIdentifier.ofPing) = id else { return false }
-        return withExtendedLifetime(self) { methodName.elementsEqual("rpc.ping".utf8) }
+        return withExtendedLifetime(self) { methodName.elementsEqual(SystemMethod.ping.utf8) }
     }
 }

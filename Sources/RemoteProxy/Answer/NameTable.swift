@@ -1,6 +1,7 @@
 // Values by name. A name is looked up as the bytes of a message, so that finding a method or an object makes no string.
 
 import JSONCodec
+import RPCWire
 
 /// The bytes of a name, of which the second part may be empty.
 typealias NameParts = (first: UnsafeRawBufferPointer, rest: UnsafeRawBufferPointer)

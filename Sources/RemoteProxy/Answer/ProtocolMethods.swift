@@ -3,16 +3,6 @@
 import JSONCodec
 import RPCWire
 
-/// The parameters of `rpc.hold`.
-struct HoldRequest: Codable {
-    /// The object to hold: `Ledger`, `Ledger[visits]` or `Ledger[#5]`.
-    var object: String
-    /// In milliseconds.
-    var lease: Int64
-    /// Sent only by ends of earlier releases, which are refused.
-    var name: String?
-}
-
 extension ExportedMethod {
     /// `rpc.hold`: waits until the object is free, and answers with a reference under which the caller calls it.
     static func hold(for lease: Duration) -> ExportedMethod {

@@ -50,3 +50,13 @@ extension RemoteSubject: HoldableSubject {
         }
     }
 }
+
+/// The parameters of `rpc.hold`.
+struct HoldRequest: Codable {
+    /// The object to hold: `Ledger`, `Ledger[visits]` or `Ledger[#5]`.
+    var object: String
+    /// In milliseconds.
+    var lease: Int64
+    /// Sent only by ends of earlier releases, which are refused.
+    var name: String?
+}

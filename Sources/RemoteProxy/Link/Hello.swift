@@ -1,34 +1,7 @@
-// The wire format of what two ends say to each other besides calls: the names that belong to the protocol and not to a service,
-// and their parameters.
+// The wire format of what two ends say to each other besides calls: the parameters of the protocol's own methods.
 
 import JSONCodec
 import RPCWire
-
-enum SystemMethod {
-    static let hello = "rpc.hello"
-    static let authenticate = "rpc.authenticate"
-    static let ping = "rpc.ping"
-    static let discover = "rpc.discover"
-    /// Reports how far the sender has come with what the receiver sends.
-    static let received = "rpc.received"
-    /// Asks the receiver for such a report. The sender begins no call before it has it.
-    static let report = "rpc.report"
-    /// The sender takes no new calls.
-    static let drain = "rpc.drain"
-    /// The sender leaves and will not come back.
-    static let goodbye = "rpc.goodbye"
-    static let supports = "rpc.supports"
-    static let hold = "rpc.hold"
-    /// Gives objects back: `[[handle, count], …]`.
-    static let release = "rpc.release"
-    static let cancel = "$/cancelRequest"
-    /// Calls an object by reference: this, its handle, a slash, and the name of the method. As StreamJsonRpc does.
-    static let invoke = "$/invokeProxy/"
-    /// Gives an object back, as StreamJsonRpc does.
-    static let releaseForeign = "$/releaseMarshaledObject"
-    /// No name is longer, in bytes.
-    static let longest = 32
-}
 
 /// The parameters of `rpc.hello`, the first message of the dialling end.
 struct Hello: Codable {
@@ -114,30 +87,6 @@ struct Progress: Codable {
     init(_ half: borrowing AnswererHalf) {
         (requests, replies) = (half.receipts.requests, half.receipts.replies)
         transfers = half.hasTransfers ? half.receipts.transfers : nil
-    }
-}
-
-extension Request {
-    /// The method's name if it is as short as the protocol's own names are; otherwise an empty one, for the reason at
-    /// `String.longestCompared`.
-    var shortName: String {
-        withExtendedLifetime(self) { methodName.count <= SystemMethod.longest } ? method.description : ""
-    }
-
-    var isTransfer: Bool { if case .transfer = mark { true } else { false } }
-
-    /// Whether an end that does not know this message ignores it.
-    var isOptional: Bool { withExtendedLifetime(self) { methodName.starts(with: "$/".utf8) } }
-
-    /// Whether the name is one of the protocol's own.
-    var isSystem: Bool {
-        withExtendedLifetime(self) {
-            // Asked for every request that waits, and the first byte of nearly all names tells that they are a service's.
-            guard let first = methodName.first, first == UInt8(ascii: "r") || first == UInt8(ascii: "$") else {
-                return false
-            }
-            return isOptional || methodName.starts(with: "rpc.".utf8)
-        }
     }
 }
 
