@@ -64,14 +64,6 @@ struct HeldSubject<Service: Sendable>: WrappingSubject, PassingSubject {
     }
 }
 
-extension MethodSignature {
-    /// The signature that policies and observers see when a subject of the service is held.
-    static func hold(of service: String) -> MethodSignature {
-        MethodSignature(
-            service: service, name: "rpc.hold", parameters: [], result: nil, shape: .call, effect: .changes)
-    }
-}
-
 /// Something that the running task may do and others may not. Kept in `CallScope`, where each kind of subject looks for its own
 /// kind of right.
 protocol Right: Sendable {

@@ -145,6 +145,14 @@ public struct MethodSignature: Sendable, Hashable {
     public var isRepeatable: Bool { effect != .changes }
 }
 
+extension MethodSignature {
+    /// The signature that policies and observers see when a subject of the service is held.
+    static func hold(of service: String) -> MethodSignature {
+        MethodSignature(
+            service: service, name: "rpc.hold", parameters: [], result: nil, shape: .call, effect: .changes)
+    }
+}
+
 extension MethodSignature: CustomStringConvertible {
     /// A text like a declaration: `Calculator.add(a: Int, b: Int) -> Int`.
     public var description: String {
