@@ -24,6 +24,15 @@ extension ErrorObject {
         self.init(code: isTooLarge ? ErrorCode.requestTooLarge : ErrorCode.parseError, message: "\(error)")
     }
 
+    /// Marked, so that the other end can tell it from an error that an object threw. Only this one means that the connection
+    /// takes no more calls, and that the call may go elsewhere.
+    package static let draining = ErrorObject(
+        code: ErrorCode.unavailable, message: "the server is stopping", data: Bytes(drainMark))
+
+    private static let drainMark = "{\"draining\":true}"
+
+    package var isDraining: Bool { code == ErrorCode.unavailable && data?.description == Self.drainMark }
+
     /// Reads the error of a reply that is valid JSON. Nil if the code is no whole number or missing, or if there is no message.
     init?(in text: Bytes) {
         var code: Int64?

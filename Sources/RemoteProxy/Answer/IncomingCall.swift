@@ -82,8 +82,3 @@ extension Error {
     /// Whether the subject was never called, so that the error tells nothing of it.
     var isBeforeSubject: Bool { self is NeverBegan || self is ArgumentFault }
 }
-
-/// A result that cannot be encoded. The text of the error is the object's own, so it goes into the log only.
-struct UnencodableResult: Error {
-    let error: any Error
-}

@@ -45,7 +45,7 @@ extension RemoteSubject: HoldableSubject {
                 hold.reference.session.forget(hold.reference)
                 requester.giveBack()
             }
-        case .failure(let error): throw error.thrown(by: _ServiceDescription(service))
+        case .failure(let error): throw _ServiceDescription(service).error(from: error)
         case .failed(let failure): throw requester.error(failure)
         }
     }

@@ -42,7 +42,7 @@ extension Requester {
                     underlying: error)
             }
         case .failure(let failure):
-            let error = failure.thrown(by: _ServiceDescription("rpc"))
+            let error = _ServiceDescription("rpc").error(from: failure)
             guard (error as? RPCError)?.code == .noSuchMethod else { throw error }
             throw RPCError(
                 .noSuchMethod,

@@ -88,7 +88,7 @@ extension FramedChannel {
     private func flooded(_ limit: Limit) -> Bool {
         guard !isOver else { return false }
         let why = gate.explanation(of: limit)
-        link.answer(.null, with: ErrorObject(RPCError(.busy, why, outcome: .notExecuted)), in: nil)
+        link.answer(.null, with: RPCError(.busy, why, outcome: .notExecuted), in: nil)
         endGate(limit)
         return false
     }

@@ -65,7 +65,7 @@ extension Link {
         // A name as StreamJsonRpc makes it has no service.
         guard let object = name.service.isEmpty ? objects.object(handle) : object(name) else {
             let service = String(decoding: name.service, as: UTF8.self)
-            return answer(request.id, with: ErrorObject(.noSuchObject(service, handle)), in: batch)
+            return answer(request.id, with: .noSuchObject(service, handle), in: batch)
         }
         let method =
             name.service.isEmpty
@@ -320,8 +320,8 @@ extension Link {
                     .error, "the post \(method.signature.wireName) failed: \(error)", method: method.signature.wireName)
             )
         }
-        let object = ErrorObject(
-            error, outcome, thrownBy: method.signature.wireName, of: method.service, log: log)
+        let object = method.service.errorObject(
+            from: error, outcome, thrownBy: method.signature.wireName, log: log)
         output.removeAll()
         MessageWriter.writeFailure(id: id, error: object, in: output)
     }
@@ -393,6 +393,10 @@ extension Link {
         let output = JSONOutput()
         MessageWriter.writeFailure(id: id, error: error, in: output)
         send(output.bytes, to: id, in: batch, hasBegun: false)
+    }
+
+    func answer(_ id: RPCIdentifier?, with error: RPCError, in batch: BatchReply?) {
+        answer(id, with: error.errorObject, in: batch)
     }
 
     func answer(_ id: RPCIdentifier?, in batch: BatchReply?, result write: (JSONOutput) -> Void) {
@@ -487,7 +491,7 @@ extension Link {
     private func keepOutcome(of id: RPCIdentifier, because limit: Limit) {
         overran(limit)
         let output = JSONOutput()
-        MessageWriter.writeFailure(id: id, error: .notKept(limit, settings.limits), in: output)
+        MessageWriter.writeFailure(id: id, error: RPCError.notKept(limit, settings.limits).errorObject, in: output)
         half.keepAnyway(output.bytes)
     }
 

@@ -252,7 +252,7 @@ extension Link {
         do {
             hello = try Hello(of: SystemMethod.hello, request).checked()
         } catch {
-            return answer(request.id, with: ErrorObject(error), in: batch)
+            return answer(request.id, with: error, in: batch)
         }
         guard admitsLogin(of: request, showing: hello.token) else { return }
         if half.life.isGreeting, batch == nil, let resumption = hello.resume,
@@ -414,7 +414,7 @@ extension Link {
             shown = try ShownToken(of: SystemMethod.authenticate, request)
         } catch {
             let isLocked = connection?.channel.login.isLocked == true
-            return answer(request.id, with: isLocked ? .unauthenticated : ErrorObject(error), in: batch)
+            return answer(request.id, with: isLocked ? .unauthenticated : error, in: batch)
         }
         guard admitsLogin(of: request, showing: shown.token) else { return }
         answer(request.id, in: batch) { output in
@@ -489,7 +489,7 @@ extension Link {
             guard let object = object(at: wanted.object) else { throw RPCError.noSuchObject(wanted.object, exports) }
             start(.hold(for: .milliseconds(wanted.lease)), of: object, for: request, in: batch)
         } catch {
-            answer(request.id, with: ErrorObject(error), in: batch)
+            answer(request.id, with: error, in: batch)
         }
     }
 
@@ -515,7 +515,7 @@ extension Link {
             let text =
                 "what there is takes \(document.count) bytes to list; a frame may have \(limit) (maximumFrameSize)"
             let error = RPCError(.responseTooLarge, text, outcome: .executed)
-            return answer(request.id, with: ErrorObject(error), in: batch)
+            return answer(request.id, with: error, in: batch)
         }
         answer(request.id, in: batch) { output in document.withUnsafeBytes { output.append($0) } }
     }

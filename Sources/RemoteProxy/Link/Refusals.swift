@@ -2,48 +2,41 @@
 
 import RPCWire
 
-extension ErrorObject {
-    static func busy(_ limit: Limit, of limits: Limits) -> ErrorObject {
-        ErrorObject(RPCError(.busy, limits.overrun(of: limit), outcome: .notExecuted))
+extension Error where Self == RPCError {
+    static func busy(_ limit: Limit, of limits: Limits) -> RPCError {
+        RPCError(.busy, limits.overrun(of: limit), outcome: .notExecuted)
     }
 
     /// The text is the same for every method, so that it does not tell which methods there are.
-    static let unauthenticated = ErrorObject(
+    static var unauthenticated: RPCError {
         RPCError(
             .unauthenticated, "log in first: rpc.authenticate {\"token\": …} with a token that this server knows",
-            outcome: .notExecuted))
+            outcome: .notExecuted)
+    }
 
-    static let unknownToken = ErrorObject(
-        RPCError(.unauthenticated, "this server does not know the token that was shown", outcome: .notExecuted))
+    static var unknownToken: RPCError {
+        RPCError(.unauthenticated, "this server does not know the token that was shown", outcome: .notExecuted)
+    }
 
-    static let repeated = ErrorObject(
+    static var repeated: RPCError {
         RPCError(
-            .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown))
+            .invalidRequest, "a call with this id came before and is not run again", outcome: .unknown)
+    }
 
-    static func notKept(_ limit: Limit, _ limits: Limits) -> ErrorObject {
+    static func notKept(_ limit: Limit, _ limits: Limits) -> RPCError {
         let why =
             limit == .maximumBytesInAll
             ? limits.overrun(of: limit)
             : "more than \(limits.maximumKeptReplyBytes) bytes of replies were not acknowledged (\(limit))"
-        return ErrorObject(
-            RPCError(
-                .responseTooLarge, "the call ran, but its reply was lost with the connection: \(why)",
-                outcome: .executed))
+        return RPCError(
+            .responseTooLarge, "the call ran, but its reply was lost with the connection: \(why)",
+            outcome: .executed)
     }
-
-    /// Marked, so that the other end can tell it from an error that an object threw. Only this one means that the connection
-    /// takes no more calls, and that the call may go elsewhere.
-    static let draining = ErrorObject(
-        code: ErrorCode.unavailable, message: "the server is stopping", data: Bytes(drainMark))
-
-    private static let drainMark = "{\"draining\":true}"
-
-    var isDraining: Bool { code == ErrorCode.unavailable && data?.description == Self.drainMark }
 
     /// Says which methods there are, since a wrong name is the commonest mistake of a hand-written client.
     /// - Parameter isOwnEnd: whether the other end is made with this library. To others every such name is an unknown method, as
     ///   JSON-RPC has it.
-    static func unknown(_ method: Bytes, _ exports: Exports, isOwnEnd: Bool) -> ErrorObject {
+    static func unknown(_ method: Bytes, _ exports: Exports, isOwnEnd: Bool) -> RPCError {
         // Cut, because a peer may send a name as long as a frame.
         let name = method[0..<200].description
         let (service, there) = service(in: name, exports)
@@ -54,12 +47,12 @@ extension ErrorObject {
         {
             var error = RPCError.noSuchObject(String(name[..<end]), exports)
             if !isOwnEnd { error.code = .noSuchMethod }
-            return ErrorObject(error)
+            return error
         }
         let lack = isSystem ? "" : "\(exports.lack); "
         let hint =
             there.map { "\(service) has \($0.map(\.name).joined(separator: ", "))" } ?? lack + exports.listing
-        return ErrorObject(RPCError(.noSuchMethod, "there is no method \(name); \(hint)", outcome: .notExecuted))
+        return RPCError(.noSuchMethod, "there is no method \(name); \(hint)", outcome: .notExecuted)
     }
 
     /// The exported service that a wire name begins with, and its methods. A service's name may have dots.
@@ -71,9 +64,7 @@ extension ErrorObject {
             service = service[..<dot]
         }
     }
-}
 
-extension Error where Self == RPCError {
     /// - Parameter object: what a peer has named.
     static func noSuchObject(_ object: String, _ exports: Exports) -> RPCError {
         let name = object.prefix(200)

@@ -165,7 +165,8 @@ extension Method {
         defer { requester._withUnsafeGuaranteedRef { $0.spareCalls.give(call.takeRetainedValue()) } }
         switch end {
         case .result(let json): return try remote.read(json, results, of: signature)
-        case .failure(let error): throw remote.error(error.thrown(by: service), of: signature, mayHaveRun).thrownByProxy
+        case .failure(let error):
+            throw remote.error(service.error(from: error), of: signature, mayHaveRun).thrownByProxy
         case .failed(.cancelled(let wasSent)):
             progress?.add(wasSent || mayHaveRun ? .unknown : .notExecuted)
             throw CancellationError()

@@ -125,7 +125,7 @@ private final class KeptTill: BankTill {
     func `a wrong method of a service with dots in its name is answered with what there is`(name: String, hint: String)
     {
         exports.add(BankTillProxy(KeptTill()), named: nil)
-        #expect(ErrorObject.unknown(Bytes(name), exports, isOwnEnd: false).message.contains(hint))
+        #expect(RPCError.unknown(Bytes(name), exports, isOwnEnd: false).message.contains(hint))
     }
 
     @Test func `what was taken back is not there, and what runs goes on`() throws {

@@ -100,10 +100,10 @@ private struct ClosedShop: Shop {
     }
 
     private func sent(_ error: any Error, by service: _ServiceDescription) -> ErrorObject? {
-        ErrorObject(error, .executed, thrownBy: "Shop.pay", of: service, log: { _ in })
+        service.errorObject(from: error, .executed, thrownBy: "Shop.pay", log: { _ in })
     }
 
     private func received(_ data: String, by service: _ServiceDescription) -> any Error {
-        ErrorObject(code: 1, message: "denied", data: Bytes(data)).thrown(by: service)
+        service.error(from: ErrorObject(code: 1, message: "denied", data: Bytes(data)))
     }
 }
