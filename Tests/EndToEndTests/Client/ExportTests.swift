@@ -138,6 +138,8 @@ private struct ShowingEcho: Echo {
         for _ in 1...2 { registration.cancel() }
         let error = await #expect(throws: RPCError.self) { try await greeter.greet("you") }
         #expect(error?.code == .noSuchObject && error?.outcome == .notExecuted)
+        // The child is all that such a client knows of its server.
+        #expect(error?.peer?.hasPrefix("exec://") == (medium == .child))
         try #require(await GreeterProxy(client).greet("you") == "Hello, you!")
         await server.stop(grace: .zero)
     }
@@ -171,7 +173,7 @@ private struct ShowingEcho: Echo {
         let client = RPCClient(transport)
         let echo = EchoProxy(client)
         let caller = try await echo.text("")
-        #expect(caller.contains("Caller") && caller.contains(medium == .socket ? "tcp://127.0.0.1" : "in process"))
+        #expect(caller.contains("Caller") && caller.contains(medium.addressOfClients))
         let cache = Cache.memory
         let (unbound, binding) = EchoProxy.unbound()
         let values: [Any] = [

@@ -88,7 +88,7 @@ import Testing
                     return Caller.current.map { "\($0.address) \($0.id)" } ?? "nobody"
                 }))
         let first = try await GreeterProxy(client).greet("1")
-        #expect(first.hasPrefix(medium == .socket ? "tcp://127.0.0.1:" : "in process "))
+        #expect(first.hasPrefix(medium.addressOfClients))
         #expect(first.split(separator: " ").last?.count == 8)
         #expect(try await GreeterProxy(client).greet("2") == first)
         let other = RPCClient(try await server.reached(over: medium), .patient)

@@ -10,6 +10,9 @@ extension RPCServer {
         switch medium {
         case .socket: .socket(try await listen(on: "tcp://127.0.0.1:0"))
         case .memory: .inProcess(self)
+        case .child:
+            .process(
+                try ChildProcess.built("rpc-server"), ["attach", "\(try await listen(on: Medium.placeForChildren))"])
         // The address has the pin of the key.
         case .tls: .socket(try await listen(on: "tls://127.0.0.1:0"))
         }
