@@ -27,9 +27,13 @@ public final class RPCServer: Sendable, CustomReflectable {
     }
 
     /// A server whose connections run through channels around those of their sockets.
-    package init(_ configuration: Configuration, wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel) {
+    /// - Parameter clock: says when to look at the files of the certificate.
+    package init(
+        _ configuration: Configuration, clock: any Loop = EventLoop.shared,
+        wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel
+    ) {
         exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
-        driver = ServerDriver(configuration, exports: exports, wrap: wrap)
+        driver = ServerDriver(configuration, exports: exports, clock: clock, wrap: wrap)
     }
 
     deinit { driver.abort() }

@@ -34,16 +34,18 @@ final class ServerDriver: Sendable {
     let state: Lock<State>
     /// Makes the channel of an accepted connection from that of its socket.
     private let wrap: @Sendable (any ByteChannel) -> any ByteChannel
+    /// Says when to look at the files of the certificate.
+    private let clock: any Loop
     /// Nil until an address needs it.
     let tls = Lock<ServerTLS?>(nil)
     /// The sessions of all clients, also of those that have lost their connection.
     let sessions: SessionTable
 
     init(
-        _ configuration: RPCServer.Configuration, exports: Exports,
+        _ configuration: RPCServer.Configuration, exports: Exports, clock: any Loop = EventLoop.shared,
         wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel = { $0 }
     ) {
-        self.wrap = wrap
+        (self.clock, self.wrap) = (clock, wrap)
         self.configuration = configuration
         self.exports = exports
         sessions = SessionTable(grace: configuration.limits.sessionGrace, limit: configuration.limits.maximumSessions)
@@ -148,7 +150,7 @@ final class ServerDriver: Sendable {
     private func readCertificate() throws(SetupError) {
         guard let settings = configuration.tls, tls.withLock({ $0 == nil }) else { return }
         let made = try ServerTLS(
-            settings, patience: configuration.limits.loginTime, traffic: traffic, log: logLimiter.log)
+            settings, patience: configuration.limits.loginTime, traffic: traffic, clock: clock, log: logLimiter.log)
         let isFirst = tls.withLock { tls in
             defer { if tls == nil { tls = made } }
             return tls == nil

@@ -30,14 +30,19 @@ final class ServerTLS: Sendable {
     private let patience: Duration
     private let traffic: Traffic
     private let log: @Sendable (LogRecord) -> Void
+    private let clock: any Loop
     private let state: Lock<State>
 
-    /// - Parameter patience: how long a handshake may take.
+    /// - Parameters:
+    ///   - patience: how long a handshake may take.
+    ///   - clock: says when to look at the files. It is also where they are read then.
     /// - Throws: what is wrong with the files, or that there is no library.
     init(
-        _ settings: TLS, patience: Duration, traffic: Traffic, log: @escaping @Sendable (LogRecord) -> Void
+        _ settings: TLS, patience: Duration, traffic: Traffic, clock: any Loop,
+        log: @escaping @Sendable (LogRecord) -> Void
     ) throws(SetupError) {
-        (self.settings, self.patience, self.traffic, self.log) = (settings, patience, traffic, log)
+        (self.settings, self.patience, self.traffic) = (settings, patience, traffic)
+        (self.clock, self.log) = (clock, log)
         let (context, stamp) = try Self.read(settings)
         state = Lock(State(context: context, stamp: stamp))
         watch()
@@ -79,8 +84,7 @@ final class ServerTLS: Sendable {
     }
 
     private func watch() {
-        let loop = EventLoop.shared
-        let timer = loop.schedule(at: loop.now.advanced(by: Self.interval)) { [weak self] in
+        let timer = clock.schedule(at: clock.now.advanced(by: Self.interval)) { [weak self] in
             self?.look()
             self?.watch()
         }

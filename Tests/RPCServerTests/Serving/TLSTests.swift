@@ -16,12 +16,14 @@ import Testing
         let server: RPCServer
         let log = Log()
 
-        init(_ change: (inout RPCServer.Configuration) -> Void = { _ in }) {
+        init(
+            clock: any Loop = EventLoop.shared, _ change: (inout RPCServer.Configuration) -> Void = { _ in }
+        ) {
             var configuration = RPCServer.Configuration()
             configuration.tls = TLS(certificate: .selfSigned(in: folder.path))
             configuration.log = log.note
             change(&configuration)
-            server = RPCServer(configuration)
+            server = RPCServer(configuration, clock: clock) { $0 }
             server.export(GreeterProxy(EnglishGreeter()))
         }
 
@@ -39,7 +41,8 @@ import Testing
     private final class Log: Sendable {
         private let lines = Lock<[String]>([])
         func note(_ record: LogRecord) { lines.withLock { $0.append(record.description) } }
-        func has(_ text: String) -> Bool { lines.withLock { $0.contains { $0.contains(text) } } }
+        func has(_ text: String) -> Bool { count(of: text) > 0 }
+        func count(of text: String) -> Int { lines.withLock { $0.count { $0.contains(text) } } }
     }
 
     private static func greet(_ client: RPCClient) async throws -> String {
@@ -311,6 +314,56 @@ import Testing
         let third = RPCClient(endpoint) { $0.log = { _ in } }
         #expect(try await Self.refusal(of: third).message.contains("its key has the pin"))
         await party.server.stop()
+    }
+
+    // MARK: the look at the files, once a minute
+
+    /// A server whose minutes pass when the test says so, and another certificate for it.
+    private struct Watching {
+        let clock = ManualLoop()
+        let party: Party
+        /// With the pin of the certificate that the server has at first.
+        let endpoint: Endpoint
+        let files: CertificateFiles
+        let others: CertificateFiles
+        private let folder = TemporaryFolder()
+
+        init() async throws {
+            party = Party(clock: clock)
+            endpoint = try await party.server.listen(on: "tls://127.0.0.1:0")
+            files = try OwnCertificate.files(in: party.folder.path)
+            others = try OwnCertificate.files(in: folder.path)
+        }
+
+        /// Looks at what a new connection meets.
+        func expect(isOther: Bool) async throws {
+            if isOther {
+                let refused = RPCClient(endpoint) { $0.log = { _ in } }
+                #expect(try await TLSTests.refusal(of: refused).message.contains("its key has the pin"))
+            }
+            let address = try #require(endpoint.description.split(separator: "?").first)
+            let trusted = isOther ? party.client(try Endpoint(String(address))) : RPCClient(endpoint)
+            #expect(try await TLSTests.greet(trusted) == "Hello, Ann!")
+            trusted.close()
+        }
+    }
+
+    @Test func `new files are taken up at the next look`() async throws {
+        let watching = try await Watching()
+        let (party, clock) = (watching.party, watching.clock)
+        clock.advance(by: .seconds(600))
+        #expect(party.log.count(of: "certificate") == 0)
+        try Machine.copy(watching.others.key, to: watching.files.key)
+        try Machine.copy(watching.others.chain, to: watching.files.chain)
+        clock.advance(by: .milliseconds(59_999))
+        try await watching.expect(isOther: false)
+        clock.advance(by: .milliseconds(1))
+        #expect(party.log.count(of: "read the certificate again") == 1)
+        try await watching.expect(isOther: true)
+        clock.advance(by: .seconds(600))
+        #expect(party.log.count(of: "certificate") == 1)
+        await party.server.stop()
+        #expect(clock.timersLeft == 0)
     }
 }
 
