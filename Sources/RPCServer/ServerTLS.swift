@@ -19,8 +19,10 @@ final class ServerTLS: Sendable {
 
     private struct State {
         var context: TLSContext
-        /// Of the contents of the files when they were read last.
+        /// Of the contents of the files that the context was made from. Bad ones have another, so they are read at each look.
         var stamp: Int?
+        /// Why the files could not be used when they were read last.
+        var fault: String?
         var counts = Counts()
         var lines: [ObjectIdentifier: HandshakeLine] = [:]
         var timer: (any LoopTimer)?
@@ -73,13 +75,17 @@ final class ServerTLS: Sendable {
     // MARK: reading the files again
 
     /// Reads the files again, for later connections. Keeps what it has if they cannot be used.
-    func reload() {
+    /// - Parameter known: a reason that the log has already.
+    func reload(unless known: String? = nil) {
         do throws(SetupError) {
             let (context, stamp) = try Self.read(settings)
-            state.withLock { ($0.context, $0.stamp) = (context, stamp) }
+            state.withLock { ($0.context, $0.stamp, $0.fault) = (context, stamp, nil) }
             log(LogRecord(.notice, "read the certificate again, which is valid for \(context.daysLeft) days"))
         } catch {
-            log(LogRecord(.error, "kept the certificate as it was: \(error)"))
+            state.withLock { $0.fault = error.description }
+            if error.description != known {
+                log(LogRecord(.error, "kept the certificate as it was: \(error)"))
+            }
         }
     }
 
@@ -92,11 +98,10 @@ final class ServerTLS: Sendable {
     }
 
     private func look() {
-        guard let files = try? settings.certificate.files() else { return }
-        let (stamp, old) = (Self.stamp(files, settings), state.withLock { $0.stamp })
-        guard let stamp, stamp != old else { return }
-        state.withLock { $0.stamp = stamp }
-        reload()
+        let (stamp, fault) = state.withLock { ($0.stamp, $0.fault) }
+        // After a fault they are read even if they are those in use, so that the log says that the fault is over.
+        if fault == nil, let files = try? settings.certificate.files(), Self.stamp(files, settings) == stamp { return }
+        reload(unless: fault)
     }
 
     func stop() { state.withLock { $0.timer.take() }?.cancel() }

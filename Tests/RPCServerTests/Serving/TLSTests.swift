@@ -1,5 +1,6 @@
 // Clients and servers that speak TLS, with certificates that the tests make.
 
+import Foundation
 import Protocols
 import RPCServer
 import RPCSockets
@@ -364,6 +365,51 @@ import Testing
         #expect(party.log.count(of: "certificate") == 1)
         await party.server.stop()
         #expect(clock.timersLeft == 0)
+    }
+
+    @Test func `bad files are told of once, and taken up when they are mended`() async throws {
+        let watching = try await Watching()
+        let (party, clock) = (watching.party, watching.clock)
+        let (key, chain) = (watching.files.key, watching.files.chain)
+        let faults: [() throws -> Void] = [
+            // A key without its certificate, a certificate that is none, what cannot be read, and what others can read.
+            { try Machine.copy(watching.others.key, to: key) },
+            { try ReplaceableFile(chain).replace(with: Array("none".utf8)) },
+            {
+                try FileManager.default.removeItem(atPath: key)
+                try FileManager.default.createDirectory(atPath: key, withIntermediateDirectories: false)
+            },
+            {
+                try FileManager.default.removeItem(atPath: key)
+                try Machine.copy(watching.others.key, to: key)
+                try FileManager.default.setAttributes([.posixPermissions: 0o644], ofItemAtPath: key)
+                try Machine.copy(watching.others.chain, to: chain)
+            },
+        ]
+        for (fault, count) in zip(faults, 1...) {
+            try fault()
+            for _ in 1...10 {
+                clock.advance(by: .seconds(60))
+                #expect(party.log.count(of: "kept the certificate as it was") == count)
+                try await watching.expect(isOther: false)
+            }
+        }
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: key)
+        clock.advance(by: .seconds(60))
+        #expect(party.log.count(of: "read the certificate again") == 1)
+        try await watching.expect(isOther: true)
+        clock.advance(by: .seconds(600))
+        #expect(party.log.count(of: "certificate") == faults.count + 1)
+        // Files that are put back are told of too, and then the same fault is news again.
+        for count in 1...2 {
+            try FileManager.default.removeItem(atPath: key)
+            clock.advance(by: .seconds(60))
+            #expect(party.log.count(of: "kept the certificate as it was") == faults.count + count)
+            try Machine.copy(watching.others.key, to: key)
+            clock.advance(by: .seconds(60))
+            #expect(party.log.count(of: "read the certificate again") == 1 + count)
+        }
+        await party.server.stop()
     }
 }
 
