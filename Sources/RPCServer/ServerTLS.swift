@@ -26,6 +26,8 @@ final class ServerTLS: Sendable {
         var counts = Counts()
         var lines: [ObjectIdentifier: HandshakeLine] = [:]
         var timer: (any LoopTimer)?
+        /// Whether the files are not looked at any more.
+        var isStopped = false
     }
 
     private let settings: TLS
@@ -94,7 +96,11 @@ final class ServerTLS: Sendable {
             self?.look()
             self?.watch()
         }
-        state.withLock { $0.timer = timer }
+        let isStopped = state.withLock { state in
+            if !state.isStopped { state.timer = timer }
+            return state.isStopped
+        }
+        if isStopped { timer.cancel() }
     }
 
     private func look() {
@@ -104,7 +110,13 @@ final class ServerTLS: Sendable {
         reload(unless: fault)
     }
 
-    func stop() { state.withLock { $0.timer.take() }?.cancel() }
+    func stop() {
+        let timer = state.withLock { state in
+            state.isStopped = true
+            return state.timer.take()
+        }
+        timer?.cancel()
+    }
 
     // MARK: connections
 

@@ -5,6 +5,12 @@ package import RemoteProxy
 import Synchronization
 import Testing
 
+#if canImport(Glibc)
+    import Glibc
+#else
+    import Foundation
+#endif
+
 package enum Medium: Sendable, CustomTestStringConvertible {
     case socket, memory
     /// A child of each client, `rpc-server attach`, joins it to a Unix socket of the server. The child ends with the first of the two.
@@ -16,7 +22,12 @@ package enum Medium: Sendable, CustomTestStringConvertible {
     /// For servers that are made for a medium. Without TLS where the machine has no library for it.
     package static let withTLS = allCases + ((try? OwnCertificate.files(in: folder.path)) == nil ? [] : [.tls])
 
-    private static let folder = TemporaryFolder()
+    private static let folder = {
+        let folder = TemporaryFolder()
+        atexit { Medium.removeFolder() }
+        return folder
+    }()
+    private static func removeFolder() { folder.remove() }
     /// One for all tests.
     package static let certificate = TLSCertificate.selfSigned(in: folder.path)
 

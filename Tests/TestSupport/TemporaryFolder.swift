@@ -16,7 +16,10 @@ package final class TemporaryFolder: Sendable {
         path = name.withUnsafeBufferPointer { $0.baseAddress.map { String(cString: $0) } ?? "" }
     }
 
-    deinit {
+    deinit { remove() }
+
+    /// For a folder that is never let go.
+    package func remove() {
         guard path.hasPrefix("/tmp/rpc-test-"), let folder = opendir(path) else { return }
         while let entry = readdir(folder) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) {

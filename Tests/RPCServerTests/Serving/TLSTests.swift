@@ -2,13 +2,14 @@
 
 import Foundation
 import Protocols
-import RPCServer
 import RPCSockets
 import RPCWire
 import RemoteProxy
 import Subjects
 import TestSupport
 import Testing
+
+@testable import RPCServer
 
 @Suite(.waitsForOthers, .enabled(if: Machine.hasTLS)) struct TLSTests {
     /// A server with a certificate of its own.
@@ -365,6 +366,21 @@ import Testing
         #expect(party.log.count(of: "certificate") == 1)
         await party.server.stop()
         #expect(clock.timersLeft == 0)
+    }
+
+    @Test func `a server that stops while it looks does not look again`() throws {
+        let (folder, clock) = (TemporaryFolder(), ManualLoop())
+        let watch = Lock<ServerTLS?>(nil)
+        let settings = TLS(certificate: .selfSigned(in: folder.path))
+        let traffic = Traffic(loops: 1, maximumRequests: 1)
+        let made = try ServerTLS(settings, patience: .seconds(1), traffic: traffic, clock: clock) { _ in
+            watch.withLock { $0 }?.stop()
+        }
+        watch.withLock { $0 = made }
+        try ReplaceableFile(OwnCertificate.files(in: folder.path).key).replace(with: Array("none".utf8))
+        clock.advance(by: .seconds(60))
+        #expect(clock.timersLeft == 0)
+        watch.withLock { $0 = nil }
     }
 
     @Test func `bad files are told of once, and taken up when they are mended`() async throws {
