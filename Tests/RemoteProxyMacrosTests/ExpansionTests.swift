@@ -92,7 +92,7 @@ struct ExpansionTests {
             ])
         #expect(
             expanding.lines(with: "[Methods.") == [
-                "Methods.service, [Methods.`add(_:to:)`, Methods.`add()`, Methods.add, Methods.single])"
+                "Methods.service, [Methods.`add(_:to:)`, Methods.`add()`, Methods.add, Methods.single]) {"
             ])
     }
 
@@ -222,7 +222,7 @@ struct ExpansionTests {
 
     @Test func `a class-bound protocol has a class for a proxy`() {
         #expect(
-            Expanding("protocol P: AnyObject, Sendable {}").lines(with: "PProxy") == [
+            Expanding("protocol P: AnyObject, Sendable {}").lines(with: "class PProxy") == [
                 "final class PProxy: P, RemoteProxy.ServiceProxy {"
             ])
     }
@@ -238,7 +238,7 @@ struct ExpansionTests {
         #expect(
             expanding.lines(with: "inheriting:") == [
                 "Methods.service, [], inheriting: [PProxy._inherit((any Marker).self) { $0 }, "
-                    + "PProxy._inherit((any Module.Other).self) { $0 }])"
+                    + "PProxy._inherit((any Module.Other).self) { $0 }]) {"
             ])
     }
 

@@ -30,7 +30,9 @@ enum Golden {
 
             /// All methods of the service, in the order of declaration.
             public nonisolated static let _methodTable = RemoteProxy._MethodTable<any Calculator>(
-                Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total])
+                Methods.service, [Methods.add, Methods.note, Methods.reset, Methods.total]) {
+                ($0 as? any Calculator & Swift.AnyObject).map { CalculatorProxy.weak($0).proxySubject }
+            }
 
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.noSuchObject` and posts vanish.

@@ -25,13 +25,14 @@ extension ServiceProxy {
     fileprivate static func member(_ receiver: ProxiedService) -> MulticastSubject<ProxiedService>.Member {
         // A proxy may be an instance of a class, if its protocol requires one, but counts as a value.
         // `type(of:)` gets an `Any`, so that it returns the type of the value inside.
-        if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass {
-            let object = receiver as AnyObject
-            return .init(receiver: .object(WeakObject(unseen: object)), identity: .object(ObjectIdentifier(object)))
+        if !(receiver is any ServiceProxy<ProxiedService>), type(of: receiver as Any) is AnyClass,
+            let weak = _methodTable.weakSubject(receiver) as? _WeakSubject<ProxiedService>
+        {
+            return .init(weak, object: weak.object, identity: .object(ObjectIdentifier(receiver as AnyObject)))
         }
         let subject = subject(of: receiver)
         let end = subject is any WrappingSubject<ProxiedService> ? nil : subject.onlyRemoteEnd
-        return .init(receiver: .value(subject), identity: end.map { .remote($0.object) })
+        return .init(subject, identity: end.map { .remote($0.object) })
     }
 }
 
@@ -76,31 +77,23 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     /// A receiver. It is a class, so that the size of a list of members does not depend on the service. Finding that size
     /// costs more than a post.
     final class Member: Sendable {
-        enum Receiver: Sendable {
-            /// An object that the multicast holds weakly.
-            case object(WeakObject<Service>)
-            /// A proxy or another value, which the multicast holds strongly.
-            case value(any Subject<Service>)
-        }
-
         /// What two receivers have in common that are one and the same.
         enum Identity: Sendable, Hashable {
             case object(ObjectIdentifier)
             case remote(RemoteObject)
         }
 
-        let receiver: Receiver
+        let subject: any Subject<Service>
+        /// The object of the subject, if the multicast holds it weakly.
+        let object: WeakObject<Service>?
         /// Nil for a value that cannot be told from others.
         let identity: Identity?
 
-        init(receiver: Receiver, identity: Identity?) {
-            self.receiver = receiver
-            self.identity = identity
+        init(_ subject: any Subject<Service>, object: WeakObject<Service>? = nil, identity: Identity?) {
+            (self.subject, self.object, self.identity) = (subject, object, identity)
         }
 
-        var isGone: Bool {
-            if case .object(let object) = receiver { object.isGone } else { false }
-        }
+        var isGone: Bool { object?.isGone ?? false }
     }
 
     private struct Members {
@@ -159,13 +152,11 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     /// Posts to the members of this moment. Members added or removed meanwhile make no difference.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         var isAnyGone = false
-        var present: [Member] = []
-        members.withLock { present = $0.inOrder() }
-        for member in present {
-            switch member.receiver {
-            case .value(let subject): subject.post(post, arguments, now: now)
-            case .object(let object):
+        for member in members.withLock({ $0.inOrder() }) {
+            if let object = member.object {
                 do { now(try object.value()) } catch { isAnyGone = true }
+            } else {
+                member.subject.post(post, arguments, now: now)
             }
         }
         if isAnyGone { remove(where: \.isGone) }
@@ -180,9 +171,9 @@ final class MulticastSubject<Service: Sendable>: EndSubject, SelectiveSubject {
     @discardableResult
     func add(_ member: Member) -> Registration {
         // Comes first: a new object may have the address of one that is gone.
-        if case .object = member.receiver { remove(where: \.isGone) }
+        if member.object != nil { remove(where: \.isGone) }
         let (number, isNew) = members.withLock { $0.add(member) }
-        if isNew, case .value(let subject) = member.receiver, let end = subject.onlyRemoteEnd {
+        if isNew, let end = member.subject.onlyRemoteEnd {
             watch(end, of: number)
         }
         return Registration { [members] in Self.remove([number], from: members) }

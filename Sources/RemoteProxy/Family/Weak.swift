@@ -3,7 +3,7 @@
 /// Forwards to an object without keeping it alive. When the object is gone, calls throw `RPCError` with the code
 /// `.noSuchObject`, `.notExecuted`, and posts vanish.
 public struct _WeakSubject<Service: Sendable>: Subject {
-    private let object: WeakObject<Service>
+    let object: WeakObject<Service>
 
     /// Made by generated code.
     /// - Parameter object: returns the object, which the closure refers to weakly; throws `_ObjectIsGone` if it is gone.
@@ -50,28 +50,12 @@ final class WeakObject<Service: Sendable>: Sendable {
 
     init(_ load: @escaping @Sendable () throws -> Service) { self.load = load }
 
-    /// - Parameter object: an instance of a class that conforms to the service. Only its dynamic type shows that.
-    convenience init(unseen object: AnyObject) {
-        let reference = WeakInstance(object)
-        self.init {
-            guard let object = reference.object as? Service else { throw _ObjectIsGone() }
-            return object
-        }
-    }
-
     /// Throws when the object is gone. It does not return nil, because an optional of a type that only the caller knows takes longer
     /// than the reference.
     @inline(__always)
     func value() throws -> Service { try load() }
 
     var isGone: Bool { (try? load()) == nil }
-}
-
-/// `@unchecked Sendable`: the object is a service, which is `Sendable`, and the reference never changes.
-private final class WeakInstance: @unchecked Sendable {
-    weak let object: AnyObject?
-
-    init(_ object: AnyObject) { self.object = object }
 }
 
 /// Refers to an object without keeping it alive. Conform it to a protocol of yours, and use it wherever that protocol is

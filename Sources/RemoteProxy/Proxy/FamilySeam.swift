@@ -2,7 +2,7 @@
 // they use.
 //
 // - The layers of a chain: `EndSubject`, `HoldableSubject`, `PassingSubject`, `CountedSubject`, `layers`, `tellsProgress`, `WeakSubject`.
-// - Methods: `isDeclared`, `returnsObjects`.
+// - Methods: `isDeclared`, `returnsObjects`, `weakSubject`.
 // - What calls inherit, and their callers: `CallScope`, `Right`, `Hold`, `served`, `RunningTask`.
 // - Errors, and what became of a call: `cannotBeHeld`, `thrownByProxy`, `progress`.
 // - The other end of a connection: `RemoteEnd`, `remoteEnd`, `nextRemoteEnd`, `onlyRemoteEnd`, `RemoteObject`, `retryBudget`,

@@ -7,14 +7,20 @@ public struct _MethodTable<Service: Sendable>: Sendable {
     let entries: [_ServiceMethod<Service>]
     /// The same methods without their types.
     let index: ServiceIndex
+    /// Makes the subject that refers weakly to an instance of a class; nil for any other value.
+    let weakSubject: @Sendable (Any) -> (any Subject<Service>)?
 
     /// Made by generated code.
     /// - Parameter bases: the methods of the services that this one refines. A method that the protocol declares itself, too, is
     ///   its own.
+    /// - Parameter weakSubject: makes the subject of a weak proxy for an instance of a class. Only generated code can name such an
+    ///   instance by its protocol. Nil for any other value, and in the table of a closure.
     public init(
         _ service: _ServiceDescription, _ methods: [_ServiceMethod<Service>],
-        inheriting bases: [_InheritedMethods<Service>?] = []
+        inheriting bases: [_InheritedMethods<Service>?] = [],
+        weakSubject: @escaping @Sendable (Any) -> (any Subject<Service>)? = { _ in nil }
     ) {
+        self.weakSubject = weakSubject
         var (entries, positions, clash) = (methods, [String: Int](), String?.none)
         for (position, method) in methods.enumerated() { positions[method.signature.name] = position }
         for method in bases.flatMap({ $0?.methods(service.name) ?? [] }) {

@@ -24,7 +24,9 @@ struct MethodTableExpansion {
             /// All methods of the service, in the order of declaration.
             \(deprecation)
             \(access)nonisolated static let _methodTable = RemoteProxy._MethodTable<\(service)>(
-                \(isConditional ? conditionalList : list))
+                \(isConditional ? conditionalList : list)) {
+                ($0 as? \(service) & Swift.AnyObject).map { \(model.proxyName).weak($0).proxySubject }
+            }
             """
     }
 

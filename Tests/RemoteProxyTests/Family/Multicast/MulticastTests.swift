@@ -135,8 +135,8 @@ private final class RealScreen: Screen {
         let subject = try #require(proxy.proxySubject as? MulticastSubject<any Listener>)
         let ear = Ear()
         // The memory of the former object was used again.
-        subject.add(
-            .init(receiver: .object(WeakObject { throw _ObjectIsGone() }), identity: .object(ObjectIdentifier(ear))))
+        let gone = _WeakSubject<any Listener> { throw _ObjectIsGone() }
+        subject.add(.init(gone, object: gone.object, identity: .object(ObjectIdentifier(ear))))
         all.add(ear)
         proxy.hear(1)
         #expect(ear.heard == [1] && all.count == 1)

@@ -32,11 +32,28 @@ private final class Narcissus: Sendable {
     deinit { if image.withLock({ try? $0?.value() }) != nil { seesItself.raise() } }
 }
 
+/// As generated code refers to an object.
+private func weak<Object: AnyObject & Sendable>(_ object: Object) -> WeakObject<Object> {
+    weak let object = object
+    return WeakObject {
+        guard let object else { throw _ObjectIsGone() }
+        return object
+    }
+}
+
+private func weak(named object: any Named & AnyObject) -> WeakObject<any Named> {
+    weak let object = object
+    return WeakObject {
+        guard let object else { throw _ObjectIsGone() }
+        return object
+    }
+}
+
 @Suite struct `Weak objects` {
     @Test func `an object is there while something else keeps it, and is given back as what it was`() throws {
         var person: Person? = Person("Ada")
-        let seen = WeakObject<any Named>(unseen: try #require(person))
-        let plain = WeakObject<Person>(unseen: try #require(person))
+        let seen = weak(named: try #require(person))
+        let plain = weak(try #require(person))
         #expect((try? seen.value()) as? Person === person)
         #expect((try? plain.value())?.name == "Ada")
         person = nil
@@ -47,7 +64,7 @@ private final class Narcissus: Sendable {
     @Test func `the object goes at once, whoever has asked for it before`() throws {
         let gone = Flag()
         var person: Person? = Person("Ada") { gone.raise() }
-        let value = WeakObject<any Named>(unseen: try #require(person))
+        let value = weak(named: try #require(person))
         for _ in 0..<3 { _ = (try? value.value())?.name }
         var taken = try? value.value()
         person = nil
@@ -60,7 +77,7 @@ private final class Narcissus: Sendable {
     @Test func `a weak reference that goes first leaves its object alone`() throws {
         let gone = Flag()
         var person: Person? = Person("Ada") { gone.raise() }
-        for _ in 0..<3 { _ = WeakObject<Person>(unseen: try #require(person)) }
+        for _ in 0..<3 { _ = weak(try #require(person)) }
         #expect(!gone.isRaised)
         person = nil
         #expect(gone.isRaised)
@@ -69,7 +86,7 @@ private final class Narcissus: Sendable {
     @Test func `an object on its way is gone`() {
         let seesItself = Flag()
         var narcissus: Narcissus? = Narcissus(seesItself)
-        narcissus.map { object in object.image.withLock { $0 = WeakObject(unseen: object) } }
+        narcissus.map { object in object.image.withLock { $0 = weak(object) } }
         #expect(narcissus?.image.withLock { try? $0?.value() } != nil)
         narcissus = nil
         #expect(!seesItself.isRaised)
@@ -79,7 +96,7 @@ private final class Narcissus: Sendable {
         for _ in 0..<50 {
             let gone = Flag()
             var person: Person? = Person("Ada") { gone.raise() }
-            let value = WeakObject<any Named>(unseen: try #require(person))
+            let value = weak(named: try #require(person))
             await withTaskGroup(of: Bool.self) { group in
                 for _ in 0..<4 {
                     group.addTask {
