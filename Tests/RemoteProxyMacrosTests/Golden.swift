@@ -37,8 +37,9 @@ enum Golden {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.noSuchObject` and posts vanish.
             public nonisolated static func weak(_ object: any Calculator & Swift.AnyObject) -> Self {
-                Self(
-                    subject: RemoteProxy._WeakSubject<any Calculator> { [weak object] in
+                weak let object = object
+                return Self(
+                    subject: RemoteProxy._WeakSubject<any Calculator> {
                         guard let object else { throw RemoteProxy._ObjectIsGone() }
                         return object
                     })

@@ -65,8 +65,9 @@ struct ProxyExpansion {
             /// A proxy that does not keep its object alive. When the object is gone, calls throw `RPCError` with the
             /// code `.noSuchObject` and posts vanish.
             \(access)nonisolated static func weak(_ object: \(model.service) & Swift.AnyObject) -> Self {
-                Self(
-                    subject: RemoteProxy._WeakSubject<\(model.service)> { [weak object] in
+                weak let object = object
+                return Self(
+                    subject: RemoteProxy._WeakSubject<\(model.service)> {
                         guard let object else { throw RemoteProxy._ObjectIsGone() }
                         return object
                     })
