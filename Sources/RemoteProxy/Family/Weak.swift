@@ -13,22 +13,26 @@ public struct _WeakSubject<Service: Sendable>: Subject {
     public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
-        let object: Service
-        do {
-            object = try self.object.value()
-        } catch {
-            throw RPCError(
-                .noSuchObject,
-                "the object behind this \(method.signature.service) is gone, since its proxy refers to it weakly; "
-                    + "keep the object, or make the proxy without 'weak'",
-                outcome: .notExecuted)
-        }
-        return try await method(on: object, arguments)
+        try await method.run(on: object(of: method.signature), arguments)
     }
 
     /// Delivers the post if the object still exists.
     public func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
         do { now(try object.value()) } catch {}
+    }
+}
+
+extension _WeakSubject {
+    private func object(of method: MethodSignature) throws -> Service {
+        do {
+            return try object.value()
+        } catch {
+            throw RPCError(
+                .noSuchObject,
+                "the object behind this \(method.service) is gone, since its proxy refers to it weakly; "
+                    + "keep the object, or make the proxy without 'weak'",
+                outcome: .notExecuted)
+        }
     }
 }
 
