@@ -67,6 +67,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
         try await observe(hold) { try await next.hold(for: lease) }
     }
 
+    @inline(__always)
     private func observe<Result>(_ method: MethodSignature, _ body: () async throws -> Result) async throws -> Result {
         let began = clock()
         do {
