@@ -28,11 +28,11 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
 
     /// Posts to the first member that is connected. Posts report no failure, so there is no second attempt.
     func post<Arguments>(_ post: Post<Service, Arguments>, _ arguments: Arguments, now: (Service) -> Void) {
-        guard !members.isEmpty else { return }
+        guard !ends.isEmpty else { return }
         if let holder = holder(in: .current) { return members[holder].post(post, arguments, now: now) }
         let start = current.load(ordering: .relaxed)
-        for step in 0..<members.count {
-            let index = (start + step) % members.count
+        for step in 0..<ends.count {
+            let index = (start + step) % ends.count
             if ends[index]?.isConnected ?? true { return members[index].post(post, arguments, now: now) }
         }
         members[start].post(post, arguments, now: now)
@@ -43,7 +43,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
-        guard !members.isEmpty else {
+        guard !ends.isEmpty else {
             throw RPCError(.unavailable, "failover among no proxies: give it one at least", outcome: .notExecuted)
         }
         let scope = CallScope.current
@@ -54,8 +54,8 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
         while true {
             let start = current.load(ordering: .relaxed)
             var failure: RPCError?
-            for step in 0...members.count {
-                let (index, isLast) = ((start + step) % members.count, step == members.count)
+            for step in 0...ends.count {
+                let (index, isLast) = ((start + step) % ends.count, step == ends.count)
                 if isLast {
                     if let failure { throw failure.after(earlier) }
                     // No member can be reached. The call starts again when one of the clients is connected.
@@ -63,7 +63,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
                     if let end = ends[index], clock.now >= deadline { throw end.outOfTime.after(earlier) }
                 }
                 if !isLast, let end = ends[index] {
-                    let others = members.count - step - 1
+                    let others = ends.count - step - 1
                     guard try await end.isReachable(until: deadline, leavingFor: others, on: clock) else {
                         continue
                     }
@@ -88,6 +88,7 @@ final class FailoverSubject<Service: Sendable>: EndSubject, PassingSubject {
     }
 
     /// Asks one member within the deadline. A call to a remote end fails when that end becomes unreachable.
+    @inline(__always)
     private func attempt<Answer: Sendable>(
         at index: Int, isLast: Bool = false, until deadline: Instant,
         _ question: (any Subject<Service>) async throws -> Answer

@@ -31,6 +31,7 @@ protocol PassingSubject<Service>: Subject {
 }
 
 extension PassingSubject where Self: EndSubject {
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
