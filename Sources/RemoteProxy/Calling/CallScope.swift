@@ -50,6 +50,7 @@ extension CallScope {
     @TaskLocal package static var current: CallScope?
 
     /// Runs the body in another scope, or in none, on the actor of the caller.
+    @inline(__always)
     package static func with<Result>(
         _ scope: CallScope?, isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {
@@ -69,6 +70,7 @@ extension CallScope {
     }
 
     /// Runs the body in this scope, on the actor of the caller.
+    @inline(__always)
     func entered<Result>(
         isolation: isolated (any Actor)? = #isolation, _ body: () async throws -> Result
     ) async rethrows -> Result {

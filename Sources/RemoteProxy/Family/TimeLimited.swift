@@ -21,6 +21,7 @@ private struct TimeLimitedSubject<Service: Sendable>: WrappingSubject, PassingSu
     let timeout: Duration
     let clock: any Loop
 
+    @inline(__always)
     func ask<Answer: Sendable>(
         isRepeatable: Bool, _ question: (any Subject<Service>) async throws -> Answer
     ) async throws -> Answer {
