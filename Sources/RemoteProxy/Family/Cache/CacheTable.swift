@@ -10,6 +10,11 @@ struct CacheTable {
         var used: Int64
         /// The name of its record; nil until the result has been encoded as one.
         var name: String?
+
+        mutating func use(at time: Int64) -> (result: any CachedResult, written: Int64) {
+            used = time
+            return (result, written)
+        }
     }
 
     private let freshFor: Int64
@@ -38,13 +43,13 @@ struct CacheTable {
     /// Returns the result at this place, if a call may return it, and whether it is fresh.
     mutating func find(at place: Int, _ time: Int64) -> (result: any CachedResult, isFresh: Bool)? {
         guard let index = entries.index(forKey: place) else { return nil }
-        entries.values[index].used = nextUse(time)
-        let entry = entries.values[index]
-        let (age, overflow) = time.subtractingReportingOverflow(entry.written)
+        let use = nextUse(time)
+        let (result, written) = entries.values[index].use(at: use)
+        let (age, overflow) = time.subtractingReportingOverflow(written)
         // Written in the future: the clock has been set back since, so the age is unknown.
-        guard age >= 0, !overflow else { return (entry.result, false) }
-        if age < freshFor { return (entry.result, true) }
-        return age - freshFor < staleFor ? (entry.result, false) : nil
+        guard age >= 0, !overflow else { return (result, false) }
+        if age < freshFor { return (result, true) }
+        return age - freshFor < staleFor ? (result, false) : nil
     }
 
     /// Stores a result, if there is room for it, in place of an earlier one.

@@ -31,12 +31,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
             }
             switch store.find(key, arguments, method.coding) {
             case .again: continue
-            case .read(let record):
-                var json = record.json
-                let value = try? json.withUTF8 { try method.results.read(UnsafeRawBufferPointer($0), .none) }
-                store.adopt(
-                    value.map { KnownResult($0, for: key, arguments, method.coding, method.results, askedBy: caller) },
-                    from: record)
+            case .read(let record): read(record, as: key, method, arguments, askedBy: caller)
             case .load(let task):
                 guard try await wait(for: task) != nil else {
                     let text = "the time allowed for the call was over before the file of the cache was read"
@@ -59,6 +54,18 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
         // What is fetched from now on is asked for behind the post.
         next.post(post, arguments, now: now)
         if !store.policy.keepsAfterChanges { store.drop(nil) }
+    }
+
+    /// Decodes a record from the file, and has the store adopt the result.
+    private func read<Arguments, Result>(
+        _ record: CacheRecord, as key: CacheKey, _ method: Method<Service, Arguments, Result>, _ arguments: Arguments,
+        askedBy caller: Caller?
+    ) {
+        var json = record.json
+        let value = try? json.withUTF8 { try method.results.read(UnsafeRawBufferPointer($0), .none) }
+        store.adopt(
+            value.map { KnownResult($0, for: key, arguments, method.coding, method.results, askedBy: caller) },
+            from: record)
     }
 
     /// Makes a call that is not cached. Drops all results when it may have changed the object.
