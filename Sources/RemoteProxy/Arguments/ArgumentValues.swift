@@ -22,9 +22,9 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
         _ arguments: Arguments, _ coding: _ArgumentCoding<Arguments>, sentFor method: String? = nil
     ) throws(RPCError) {
         if Arguments.self == Void.self { return }
-        let list = ArgumentList(checksTexts: method != nil)
-        var writer = _ArgumentWriter(list)
+        var writer = _ArgumentWriter(ArgumentList(checksTexts: method != nil))
         do { try coding.write(arguments, &writer) } catch { return nil }
+        guard let list = writer.list else { return nil }
         if let method, list.hasCostlyText {
             throw RPCError(
                 .invalidArguments, "an argument of \(method): \(CombiningMarks.reason)", outcome: .notExecuted)
@@ -35,7 +35,7 @@ struct ArgumentValues: Hashable, @unchecked Sendable {
 }
 
 /// Collects values in place of writing them.
-final class ArgumentList {
+struct ArgumentList {
     fileprivate var values: [ArgumentValues.Value] = []
     private let checksTexts: Bool
     /// False if one of the values is not, such as NaN.
@@ -49,7 +49,7 @@ final class ArgumentList {
         values.reserveCapacity(3)
     }
 
-    func append(_ value: some Encodable) throws {
+    mutating func append(_ value: some Encodable) throws {
         let hashable = value as? any Hashable
         if let hashable, !checksTexts { return append(AnyHashable(hashable)) }
         let output = JSONOutput()
@@ -59,21 +59,21 @@ final class ArgumentList {
         values.append(.text(try CanonicalJSON.text(of: output.bytes)))
     }
 
-    private func append(_ value: AnyHashable) {
+    private mutating func append(_ value: AnyHashable) {
         if value != value { areEqualToThemselves = false }
         values.append(.other(value))
     }
 
     // For the commonest types, whose conformance need not be looked up.
 
-    func append(number value: Int) { values.append(.number(value)) }
+    mutating func append(number value: Int) { values.append(.number(value)) }
 
-    func append(text value: String) {
+    mutating func append(text value: String) {
         check(value)
         values.append(.text(value))
     }
 
-    private func check(_ text: String) {
+    private mutating func check(_ text: String) {
         if checksTexts, CombiningMarks.areTooMany(in: text) { hasCostlyText = true }
     }
 }
