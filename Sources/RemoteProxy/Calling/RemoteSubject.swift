@@ -28,6 +28,7 @@ struct RemoteSubject<Service: Sendable>: EndSubject {
 
     /// Makes a call for a subject around this one. A proxy without such subjects makes the call itself, in the same way.
     /// `Method._call` does not come back here, since `_remoteCall` is never nil.
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

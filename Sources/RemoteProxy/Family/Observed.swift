@@ -50,6 +50,7 @@ struct ObservedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     /// Returns the present time at each call. A loop's clock does not: it stands still while a call runs on the loop.
     let clock: @Sendable () -> Instant
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

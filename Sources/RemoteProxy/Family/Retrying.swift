@@ -27,6 +27,7 @@ struct RetryingSubject<Service: Sendable>: WrappingSubject {
     let clock: any Loop
     let chance: @Sendable () -> Double
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

@@ -29,6 +29,7 @@ private struct TimeLimitedSubject<Service: Sendable>: WrappingSubject, PassingSu
         return try await scope.entered { try await question(next) }
     }
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

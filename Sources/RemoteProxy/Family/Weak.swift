@@ -10,6 +10,7 @@ public struct _WeakSubject<Service: Sendable>: Subject {
     public init(_ object: @escaping @Sendable () throws -> Service) { self.object = WeakObject(object) }
 
     /// Calls the object, which is kept alive until the call has ended.
+    @inline(__always)
     public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

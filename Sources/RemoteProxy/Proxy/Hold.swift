@@ -53,6 +53,7 @@ struct HeldSubject<Service: Sendable>: WrappingSubject, PassingSubject {
         try await scope.entered { try await question(next) }
     }
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

@@ -8,6 +8,7 @@ struct LocalSubject<Service: Sendable>: EndSubject {
         type(of: object as Any) is AnyClass ? ObjectIdentifier(object as AnyObject) : nil
     }
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

@@ -1,4 +1,7 @@
 // The seam of the proxy family: what a proxy forwards to.
+//
+// The library's subjects have `call` inlined into the function by which this protocol calls it. Otherwise each call would need one
+// more async frame, and that costs as much as most of them do.
 
 /// What a proxy forwards to: an object in this process, an object at the other end of a connection, or another subject with
 /// something done before, after or instead.

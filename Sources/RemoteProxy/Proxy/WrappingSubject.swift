@@ -23,6 +23,7 @@ public protocol WrappingSubject<Service>: Subject {
 
 extension WrappingSubject {
     /// Hands the call on.
+    @inline(__always)
     nonisolated(nonsending) public func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

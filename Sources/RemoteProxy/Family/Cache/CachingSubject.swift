@@ -10,6 +10,7 @@ struct CachingSubject<Service: Sendable>: WrappingSubject {
     /// How long after its deadline a fetch is given up. Most objects end at the deadline themselves, with a better error.
     private static var patience: Duration { .milliseconds(100) }
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

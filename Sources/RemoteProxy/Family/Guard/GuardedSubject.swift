@@ -31,6 +31,7 @@ struct GuardedSubject<Service: Sendable>: WrappingSubject, SelectiveSubject, Hol
         (self.next, self.policy, self.hold, self.clock, self.isJudged) = (next, policy, hold, clock, isJudged)
     }
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

@@ -70,6 +70,7 @@ final class LateSubject<Service: Sendable>: EndSubject, PassingSubject, Holdable
 
     // MARK: as a subject
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {

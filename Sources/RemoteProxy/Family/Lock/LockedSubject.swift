@@ -9,6 +9,7 @@ struct LockedSubject<Service: Sendable>: WrappingSubject, HoldableSubject {
     let lock: SubjectLock
     let readersTogether: Bool
 
+    @inline(__always)
     func call<Arguments, Result>(
         _ method: Method<Service, Arguments, Result>, _ arguments: Arguments
     ) async throws -> Result {
