@@ -108,10 +108,9 @@ enum RunningTask {
     /// lock.
     static var address: Int {
         withUnsafeCurrentTask { task in
-            guard let task else { return 0 }
-            // A task is one pointer. A runtime in which it is more than that has the hash.
-            return MemoryLayout<UnsafeCurrentTask>.size == MemoryLayout<Int>.size
-                ? unsafeBitCast(task, to: Int.self) : task.hashValue
+            // A task is one pointer, which is 0 for none. A runtime in which it is more than that has the hash.
+            MemoryLayout<UnsafeCurrentTask?>.size == MemoryLayout<Int>.size
+                ? unsafeBitCast(task, to: Int.self) : task?.hashValue ?? 0
         }
     }
 }
