@@ -7,7 +7,7 @@
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {
-        /// No connection has been needed yet.
+        /// No connection is needed.
         case idle
         case connecting
         case connected
@@ -112,6 +112,13 @@ package struct Reconnection {
         guard case .waiting = phase else { return .nothing }
         phase = .connecting
         return .dial
+    }
+
+    /// The attempt that was to be made is not needed. The next caller dials. False if it is not to be made any more.
+    package mutating func rest() -> Bool {
+        guard phase == .connecting else { return false }
+        phase = .idle
+        return true
     }
 
     /// The owner wants no connection until `resume`. False if there is none already for that reason, or for ever.

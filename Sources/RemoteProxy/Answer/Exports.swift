@@ -62,6 +62,8 @@ package final class Exports: Sendable {
         (self.program, self.isAtClient) = (program, isAtClient)
     }
 
+    package var isEmpty: Bool { state.withLock { $0.count == 0 } }
+
     // MARK: changing
 
     /// Makes a proxy's methods callable as `Service.method`, or as `Service[name].method`. A later export of the same protocol

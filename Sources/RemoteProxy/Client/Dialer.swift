@@ -5,6 +5,8 @@ package import RPCWire
 
 package struct Dialer: Sendable {
     package let loop: any Loop
+    /// Whether each connection is a program that runs for it alone.
+    let startsProgram: Bool
     /// Gives the loop another thread when a caller's code blocks the loop's thread.
     let handoff: (any Handoff)?
     /// The reason why dialling can never succeed; nil if it can.
@@ -15,12 +17,13 @@ package struct Dialer: Sendable {
         @Sendable (_ done: @escaping @Sendable (Result<any ByteChannel, SetupError>) -> Void) -> @Sendable () -> Void
 
     package init(
-        loop: any Loop, handoff: (any Handoff)? = nil, fault: RPCError? = nil,
+        loop: any Loop, handoff: (any Handoff)? = nil, startsProgram: Bool = false, fault: RPCError? = nil,
         dial:
             @escaping @Sendable (@escaping @Sendable (Result<any ByteChannel, SetupError>) -> Void)
             -> @Sendable () -> Void
     ) {
         self.loop = loop
+        self.startsProgram = startsProgram
         self.handoff = handoff
         self.fault = fault
         self.dial = dial
@@ -34,7 +37,7 @@ extension Dialer {
     ) -> Dialer {
         // Apart from the client's own records, which a child that writes much must not crowd out.
         let log = LogLimiter(most: configuration.limits.maximumLogLines, on: loop, write: configuration.log)
-        return Dialer(loop: loop, handoff: loop) { done in
+        return Dialer(loop: loop, handoff: loop, startsProgram: true) { done in
             SubprocessChannel.start(
                 launch, on: loop, grace: configuration.postGrace, limits: configuration.limits.output,
                 line: { log.log(LogRecord(.notice, "\(launch.name): \($0)", peer: launch.place)) },

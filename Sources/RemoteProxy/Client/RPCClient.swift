@@ -214,7 +214,7 @@ extension RPCClient {
         @nonexhaustive
     #endif
     public enum State: Sendable {
-        /// No connection has been needed yet.
+        /// No connection has been needed yet, or the program at the other end has ended and nothing has needed it since.
         case idle
         /// Dialling, or waiting for the server's greeting.
         case connecting

@@ -147,6 +147,24 @@ final class Reconnector: Sendable {
         if isLate, !isReady { giveUp() }
     }
 
+    /// The time of the next attempt has come. A program is started again only if it is needed, or is the way back to a session.
+    private func dialAgain() {
+        guard !isNeeded, state.withLock({ $0.machine.rest() }) else { return dial() }
+        // The next call waits for the next attempt.
+        requester.ask { $0.mayBeReached() }
+        states.send(.idle)
+        // A call that was made before has asked in vain.
+        if isNeeded { wanted() }
+    }
+
+    /// Whether a connection is of use now, and not only when the next call is made.
+    private var isNeeded: Bool {
+        // A program that serves its parent keeps no session beyond its end.
+        let grace = Link.resumable(by: requester)?.half.life.grace ?? .zero
+        return !dialer.startsProgram || grace > .zero || requester.pendingCalls > 0 || requester.pendingPosts > 0
+            || !context.exports.isEmpty || states.isRead || state.withLock { !$0.connecting.isEmpty }
+    }
+
     private func told(_ event: ChannelEvent, by channel: any MessageChannel, of attempt: Int) {
         switch event {
         case .ready(let isResumed): ready(attempt, isResumed)
@@ -280,7 +298,7 @@ final class Reconnector: Sendable {
                 requester.ask { $0.unavailable(because: why) }
             }
         }
-        perform(action)
+        if action == .dial { dialAgain() } else { perform(action) }
         for caller in callers { _ = caller.end(with: .failure(error)) }
         // A call that was made while the attempt failed has asked for one in vain.
         if willFailAgain, requester.pendingCalls > 0 { wanted() }
@@ -292,7 +310,7 @@ final class Reconnector: Sendable {
         states.send(.waiting(until: .now + dialer.loop.now.duration(to: instant), because: loss))
         let timer = dialer.loop.schedule(at: instant) { [weak self] in
             guard let self else { return }
-            perform(state.withLock { $0.machine.waited() })
+            if state.withLock({ $0.machine.waited() }) == .dial { dialAgain() }
         }
         // Not needed: a longer wait that this one replaces, or this one, if it is over or replaced already.
         let unneeded = state.withLock { state -> (any LoopTimer)? in

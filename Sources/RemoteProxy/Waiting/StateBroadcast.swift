@@ -44,6 +44,9 @@ final class StateBroadcast<State: Sendable & Equatable>: Sendable {
         return stream
     }
 
+    /// Whether anything reads the states as they come.
+    var isRead: Bool { listeners.withLock { !$0.continuations.isEmpty } }
+
     /// - Parameter isNews: false if the state counts only as long as none is known.
     func send(_ state: State, isNews: Bool = true) {
         order.withLock { _ in

@@ -5,10 +5,11 @@ import Foundation
 import Protocols
 import RPCServer
 import RPCSockets
-import RemoteProxy
 import Subjects
 import TestSupport
 import Testing
+
+@testable import RemoteProxy
 
 @Suite(.waitsForOthers) struct `A client that starts its server` {
     private static func server(_ arguments: String...) throws -> Transport {
@@ -53,6 +54,20 @@ import Testing
             while let state = await states.next(isolation: nil), case .connected = state {}
         }
         #expect(try await calculator.add(1, 1) == 2)
+        client.close()
+    }
+
+    @Test func `does not start it again before the next call, when it has ended without one`() async throws {
+        let log = Records()
+        let client = RPCClient(.process("sh", try Self.named()), .logging(to: log))
+        #expect(try await CalculatorProxy(client).add(1, 1) == 2)
+        kill(try #require(await log.numbers(1).last), SIGKILL)
+        await until { !client.requester.reach.isConnected }
+        // Behind all that the loss has led to.
+        await withCheckedContinuation { done in EventLoop.shared.submit { done.resume() } }
+        #expect(await client.states.first { _ in true } == .idle)
+        #expect(try await CalculatorProxy(client).add(1, 1) == 2)
+        #expect(await log.numbers(2).count == 2)
         client.close()
     }
 

@@ -25,6 +25,13 @@ import Testing
     }
 
     @Test(arguments: Start.allCases)
+    func `an attempt that is not needed is left to the next call`(_ start: Start) {
+        var machine = machine(start)
+        #expect(machine.rest() == (start == .connecting))
+        if start == .connecting { #expect(machine.phase == .idle && machine.wanted() == .dial) }
+    }
+
+    @Test(arguments: Start.allCases)
     func `a connection counts only while one is being made`(_ start: Start) {
         var machine = machine(start)
         #expect(machine.connected(at: Self.now) == (start == .connecting))

@@ -287,6 +287,100 @@ import Testing
         #expect(sent.value == 2)
     }
 
+    // MARK: programs that run for a client alone
+
+    /// A client of a program whose sessions end with it, or go on for a while.
+    private func client(
+        ofProgramKeepingFor grace: Duration, _ dials: Lock<Int>, isFailing: Lock<Bool> = Lock(false),
+        waits: Bool = true
+    ) -> (RPCClient, SimulatedNetwork) {
+        let program = SimulatedNetwork(loop: loop)
+        program.exports.add(ProbeProxy(probe), named: nil)
+        let dialer = Dialer(loop: loop, handoff: loop, startsProgram: true) { [loop] done in
+            dials.withLock { $0 += 1 }
+            guard isFailing.withLock({ $0 }) else { return program.dialer.dial(done) }
+            loop.submit { done(.failure(SetupError("it has ended at once"))) }
+            return {}
+        }
+        let configuration = configuration { ($0.waitsForConnection, $0.sessionGrace) = (waits, grace) }
+        return (RPCClient(dialer, configuration, chance: { 1 }), program)
+    }
+
+    @Test func `a program that has ended is started again by the next call`() throws {
+        let dials = Lock(0)
+        let (client, program) = client(ofProgramKeepingFor: .zero, dials)
+        let proxy = ProbeProxy(client)
+        for count in 1...3 {
+            #expect(try loop.complete { try await proxy.echo(count) } == count)
+            loop.advance(by: .seconds(2))
+            program.cut()
+            loop.advance(by: .seconds(60))
+            #expect(dials.withLock { $0 } == count)
+            #expect(try state(of: client) == .idle)
+        }
+        try loop.complete { try await client.connect() }
+        #expect(dials.withLock { $0 } == 4)
+    }
+
+    @Test func `a program that cannot be started is tried as long as a call waits, and then no more`() throws {
+        let (dials, isFailing) = (Lock(0), Lock(true))
+        let proxy = ProbeProxy(client(ofProgramKeepingFor: .zero, dials, isFailing: isFailing).0)
+        let call = StartedCall(on: loop, within: .seconds(5)) { try await proxy.echo(1) }
+        loop.advance(by: .seconds(30))
+        #expect(call.rpcError?.code == .unavailable)
+        let tried = dials.withLock { $0 }
+        #expect(tried > 2)
+        loop.advance(by: .seconds(600))
+        #expect(dials.withLock { $0 } == tried)
+        isFailing.withLock { $0 = false }
+        #expect(try loop.complete { try await proxy.echo(2) } == 2)
+        #expect(dials.withLock { $0 } == tried + 1)
+    }
+
+    @Test
+    func `a call that waits for no connection waits for the program that it starts, although it has failed before`()
+        throws
+    {
+        let (dials, isFailing) = (Lock(0), Lock(true))
+        let proxy = ProbeProxy(
+            client(ofProgramKeepingFor: .zero, dials, isFailing: isFailing, waits: false).0)
+        #expect(throws: RPCError.self) { try loop.complete { try await proxy.echo(1) } }
+        loop.advance(by: .seconds(60))
+        isFailing.withLock { $0 = false }
+        #expect(try loop.complete { try await proxy.echo(2) } == 2)
+        #expect(dials.withLock { $0 } == 2)
+    }
+
+    @Test func `a program is started again at once for its session, calls, posts, exports and readers of states`()
+        throws
+    {
+        let dials = Lock(0)
+        func lose(keepingFor grace: Duration = .zero, _ use: (RPCClient) throws -> Void) throws -> Int {
+            dials.withLock { $0 = 0 }
+            let (client, program) = client(ofProgramKeepingFor: grace, dials)
+            #expect(try loop.complete { try await ProbeProxy(client).echo(1) } == 1)
+            loop.advance(by: .seconds(2))
+            try use(client)
+            program.cut()
+            loop.advance(by: .seconds(2))
+            return dials.withLock { $0 }
+        }
+        #expect(try lose { _ in } == 1)
+        #expect(try lose(keepingFor: .seconds(60)) { _ in } == 2)
+        var call: StartedCall?
+        #expect(
+            try lose { client in
+                call = StartedCall(on: loop) { try await ProbeProxy(client).wait(2, milliseconds: 5_000) }
+                loop.run()
+            } == 2)
+        withExtendedLifetime(call) {}
+        let export = Lock<Registration?>(nil)
+        #expect(try lose { client in export.withLock { $0 = client.export(ProbeProxy(probe)) } } == 2)
+        var states: (any AsyncSequence<RPCClient.State, Never>)?
+        #expect(try lose { client in states = client.states } == 2)
+        withExtendedLifetime(states) {}
+    }
+
     /// Reaches a server that says this to everybody, and then ends the connection or not.
     private func dialer(hearing text: String, ends: Bool, _ dials: Lock<Int> = Lock(0)) -> Dialer {
         Dialer(loop: loop, handoff: loop) { [loop] done in
