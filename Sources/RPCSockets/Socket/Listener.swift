@@ -33,6 +33,8 @@ package final class Listener: Sendable {
 
     private struct State {
         var registration: Registration?
+        /// Ends the pause in which nothing is accepted.
+        var timer: (any LoopTimer)?
         /// A spare descriptor. It is closed for a moment to accept a connection and refuse it in an orderly way.
         var spare = Listener.takeSpare()
         /// Whether the last attempt failed because descriptors or memory were used up, and that was reported.
@@ -120,6 +122,7 @@ package final class Listener: Sendable {
     // MARK: on the loop
 
     private func begin() {
+        state.timer.take()?.cancel()
         do throws(SystemError) {
             state.registration = try loop.register(self, socket.descriptor, .reading)
         } catch {
@@ -129,6 +132,7 @@ package final class Listener: Sendable {
 
     private func end() {
         guard socket.descriptor >= 0 else { return }
+        state.timer.take()?.cancel()
         if let registration = state.registration.take() { loop.deregister(registration) }
         file?.remove()
         socket.close()
@@ -143,8 +147,8 @@ package final class Listener: Sendable {
                     + "process have more (ulimit -n)")
         }
         if let registration = state.registration.take() { loop.deregister(registration) }
-        loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
-            if let self, socket.descriptor >= 0, state.registration == nil { begin() }
+        state.timer = loop.schedule(at: loop.now.advanced(by: Listener.pause)) { [weak self] in
+            if let self, socket.descriptor >= 0 { begin() }
         }
     }
 
@@ -179,8 +183,10 @@ package final class Listener: Sendable {
     }
 
     private func handOver(_ socket: Socket, _ peer: SocketAddress) {
-        if state.isShort { report("\(endpoint) accepts again") }
-        state.isShort = false
+        if state.isShort, state.registration != nil {
+            state.isShort = false
+            report("\(endpoint) accepts again")
+        }
         accept(socket, peer)
     }
 }
