@@ -155,7 +155,7 @@ final class ServerDriver: Sendable {
             defer { if tls == nil { tls = made } }
             return tls == nil
         }
-        if !isFirst { made.stop() }
+        if !isFirst || state.withLock({ $0.phase != .serving }) { made.stop() }
     }
 
     /// The loops start with the first address, so that a server that never listens has no threads.

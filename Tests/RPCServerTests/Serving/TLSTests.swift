@@ -368,6 +368,14 @@ import Testing
         #expect(clock.timersLeft == 0)
     }
 
+    @Test func `a server that was stopped does not look at files, although it is to listen again`() async throws {
+        let clock = ManualLoop()
+        let party = Party(clock: clock)
+        await party.server.stop()
+        await #expect(throws: RPCError.self) { try await party.server.listen(on: "tls://127.0.0.1:0") }
+        #expect(clock.timersLeft == 0)
+    }
+
     @Test func `a server that stops while it looks does not look again`() throws {
         let (folder, clock) = (TemporaryFolder(), ManualLoop())
         let watch = Lock<ServerTLS?>(nil)
