@@ -123,7 +123,7 @@ extension CallerHalf {
         return effects
     }
 
-    /// An attempt to connect begins although none has failed: calls wait for it.
+    /// Earlier attempts to connect count no more: calls wait for the next one.
     package mutating func mayBeReached() { (isUnreachable, reason) = (false, nil) }
 
     /// The peer refuses connections of this end. Ends the calls that wait, because the next attempt would be refused too.

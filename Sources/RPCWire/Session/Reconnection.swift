@@ -3,7 +3,8 @@
 // Only `closed` is final: no client ends because its server is away, however long. After the loss of a connection that was of
 // use, or that lasted, the next attempt is made at once. A server that drops each connection must be left in peace, whether it
 // answers a call before or not. So use counts only once until a connection has lasted. Otherwise the client waits first, and
-// longer each time; after a connection that was of use, not longer than a new caller would.
+// longer each time; after a connection that was of use, not longer than a new caller would. An attempt that nothing needs may be
+// left to the next caller.
 
 package struct Reconnection {
     package enum Phase: Sendable, Hashable {

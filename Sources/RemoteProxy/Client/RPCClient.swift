@@ -3,8 +3,9 @@
 import RPCSockets
 import RPCWire
 
-/// A client of one server. It connects on first use, and again after each loss, for as long as it lives. Any number of tasks
-/// may share it.
+/// A client of one server. It connects on first use, and again after each loss, for as long as it lives. A server that it starts
+/// itself (``Transport/process(_:_:directory:environment:standardError:)``) it starts again when it is needed. Any number of
+/// tasks may share it.
 ///
 /// ```swift
 /// let client = RPCClient("tcp://127.0.0.1:7070")
@@ -120,8 +121,8 @@ public final class RPCClient: Sendable, CustomReflectable {
     ///
     /// No call needs it, since a client connects on first use. It tells early, for instance at the start of a program, whether
     /// the server can be reached. It fails with the first attempt that fails, after ``Configuration/connectTimeout`` at the
-    /// latest. Then the client goes on as after a call: it connects again by itself, with pauses. Without a greeting
-    /// (``Configuration/peer``) it returns as soon as the server takes the connection.
+    /// latest. Then the client goes on as after a call: it connects again by itself, with pauses; a server that it starts itself is
+    /// left to the next call. Without a greeting (``Configuration/peer``) it returns as soon as the server takes the connection.
     ///
     /// A connection that has been silent for `Keepalive.interval` is probed first, with a ping. That may be so when a laptop or
     /// an app was suspended. If the answer does not come within half of `Keepalive.timeout`, the connection counts as lost, and

@@ -149,7 +149,15 @@ final class Reconnector: Sendable {
 
     /// The time of the next attempt has come. A program is started again only if it is needed, or is the way back to a session.
     private func dialAgain() {
-        guard !isNeeded, state.withLock({ $0.machine.rest() }) else { return dial() }
+        let rests =
+            !isNeeded
+            && state.withLock { state in
+                guard state.machine.rest() else { return false }
+                // What the former attempt still has to say does not concern the next one.
+                state.attempt += 1
+                return true
+            }
+        guard rests else { return dial() }
         // The next call waits for the next attempt.
         requester.ask { $0.mayBeReached() }
         states.send(.idle)

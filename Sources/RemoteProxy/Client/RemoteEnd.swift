@@ -49,8 +49,8 @@ final class RemoteEnd: Sendable {
 
     /// Whether a call can be sent soon. A call itself would wait for a connection until its deadline.
     ///
-    /// Waits for the attempt to connect that is being made, or makes the first one. A client whose last attempt failed goes on
-    /// trying by itself, and is not waited for.
+    /// Waits for the attempt to connect that is being made, or makes one. A client that waits after an attempt that failed is not
+    /// waited for.
     /// - Parameter others: how many ends may have to be asked after this one; each is left as much time as this one has.
     /// - Throws: `CancellationError` as soon as the calling task is cancelled.
     func isReachable(until deadline: Instant, leavingFor others: Int, on clock: any Loop) async throws -> Bool {
@@ -60,9 +60,10 @@ final class RemoteEnd: Sendable {
         requester.connectionWanted()
         let now = clock.now
         let end = now.advanced(byNanoseconds: now.nanoseconds(to: deadline) / Int64(others + 1))
-        return try await Self.firstState(of: [self], until: end, on: clock) { _, state in
+        return try await Self.firstState(of: [self], until: end, on: clock) { end, state in
             switch state {
-            case .idle, .connecting: nil
+            case .idle: end.wanted()
+            case .connecting: nil
             case .connected: true
             case .waiting, .paused, .closed: false
             }
@@ -74,11 +75,18 @@ final class RemoteEnd: Sendable {
     static func waitForOne(of ends: [RemoteEnd], until deadline: Instant, on clock: any Loop) async throws -> Bool {
         try await firstState(of: ends, until: deadline, on: clock) { end, state in
             switch state {
-            case .idle, .connecting, .waiting, .paused, .closed: nil
+            case .idle: end.wanted()
+            case .connecting, .waiting, .paused, .closed: nil
             // The sequence of states is a little late: the connection may be lost already.
             case .connected: end.isConnected ? true : nil
             }
         }
+    }
+
+    /// Has a program started that was left alone when nothing needed it. No verdict.
+    private func wanted() -> Bool? {
+        requester.connectionWanted()
+        return nil
     }
 
     /// The first verdict that is not nil, on the present and later states of the ends' clients. False when the time is over or

@@ -24,9 +24,9 @@ extension Transport {
     /// let greeter = GreeterProxy(client)
     /// ```
     ///
-    /// The first call starts the program. When it has ended, the next call starts it again, with the pauses of a lost connection. It is
-    /// started again without a call if calls or posts are pending, if the client exports objects or its ``RPCClient/states`` are
-    /// read, and if it was the way to a session that goes on, as with `attach`. A session of its own has ended with it. Errors say how it has ended: with which exit status, or by which signal.
+    /// The first call starts the program. When it has ended, the next call starts it again, with the pauses of a lost connection. No
+    /// call is needed if calls or posts are pending then, if the client exports objects, if its ``RPCClient/states`` are being read,
+    /// or if the program was the way to a session that goes on, as with `attach`. A session of its own has ended with it. Errors say how it has ended: with which exit status, or by which signal.
     /// A program that cannot be started is a server that cannot be reached: calls that were not sent end with `.unavailable`.
     ///
     /// Standard input and output of the program are one socket. It inherits nothing else that this process has open, no signal

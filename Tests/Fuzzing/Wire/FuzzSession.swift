@@ -159,8 +159,11 @@ private func fuzzReconnection(_ dice: inout Dice) {
             require(machine.resume() == (before == .paused), "resumed in \(before)")
             require(machine.phase == (before == .paused ? .idle : before), "resumed in \(before)")
         default:
-            guard dice.roll(8) == 0 else { break }
-            require(machine.close() == (before != .closed), "closed in \(before)")
+            switch dice.roll(8) {
+            case 0: require(machine.close() == (before != .closed), "closed in \(before)")
+            case 1: require(machine.rest() == (before == .connecting), "rested in \(before)")
+            default: break
+            }
         }
         require(before != .closed || machine.phase == .closed, "alive again")
     }

@@ -381,6 +381,24 @@ import Testing
         withExtendedLifetime(states) {}
     }
 
+    @Test func `a failover waits for each of its programs, also for one that was left alone`() throws {
+        let (first, isFailing) = (Lock(0), Lock(true))
+        let one = client(ofProgramKeepingFor: .zero, first, isFailing: isFailing).0
+        // Takes as long to fail as the other one needs to be left alone.
+        let slow = Dialer(loop: loop, handoff: loop, startsProgram: true) { [loop] done in
+            loop.schedule(at: loop.now.advanced(by: .seconds(2))) { done(.failure(SetupError("it has ended"))) }
+            return {}
+        }
+        let other = RPCClient(slow, configuration(), chance: { 1 })
+        let both = ProbeProxy.failover([ProbeProxy(one), ProbeProxy(other)], clock: loop)
+        let call = StartedCall(on: loop, within: .seconds(60)) { try await both.echo(1) }
+        loop.advance(by: .seconds(5))
+        #expect(!call.isOver)
+        isFailing.withLock { $0 = false }
+        loop.advance(by: .seconds(15))
+        #expect(call.value == 1)
+    }
+
     /// Reaches a server that says this to everybody, and then ends the connection or not.
     private func dialer(hearing text: String, ends: Bool, _ dials: Lock<Int> = Lock(0)) -> Dialer {
         Dialer(loop: loop, handoff: loop) { [loop] done in
