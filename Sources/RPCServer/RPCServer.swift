@@ -108,7 +108,7 @@ public final class RPCServer: Sendable, CustomReflectable {
     package func connect(
         as identity: Identity?, _ limits: OutputLimits, onThread thread: Int? = nil
     ) -> Result<any ByteChannel, SetupError> {
-        driver.connect(as: identity, limits, onThread: thread)
+        driver.connect(as: identity, limits, onThread: thread, keeping: self)
     }
 
     /// Listens at the endpoints, logs a line for each, and serves until `stop` is called or the calling task is cancelled.

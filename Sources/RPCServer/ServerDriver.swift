@@ -262,9 +262,10 @@ final class ServerDriver: Sendable {
     ///   - identity: what the client is taken for; nil if it has to show a token where there are some.
     ///   - limits: for the output of the client.
     ///   - thread: which thread of this server serves the connection. Nil for the client's own.
+    ///   - server: kept until the client has gone and its posts have run.
     /// - Returns: the client's end of the connection.
     func connect(
-        as identity: Identity?, _ limits: OutputLimits, onThread thread: Int?
+        as identity: Identity?, _ limits: OutputLimits, onThread thread: Int?, keeping server: RPCServer
     ) -> Result<any ByteChannel, SetupError> {
         if let refusal = firstRefusal {
             return .failure(SetupError("cannot serve in process: \(refusal)", isLasting: true))
@@ -282,7 +283,9 @@ final class ServerDriver: Sendable {
             far.peer = identity.map { .named($0.name, roles: $0.roles) }
             far.pausesReading = true
             let (client, carrier) = MemoryChannel.pair(near, far)
-            serve(carrier, number: number, from: nil, runner: place.runner)
+            serve(carrier, number: number, from: nil, runner: place.runner) { [sessions] in
+                sessions.whenNoneFinishes { withExtendedLifetime(server) {} }
+            }
             return .success(client)
         }
     }
