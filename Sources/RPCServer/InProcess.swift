@@ -22,9 +22,9 @@ extension Transport {
     /// the order depends on no other thread. An object that blocks this thread for long is helped as on a thread of the server. Only
     /// `Limits.maximumBlockedThreads` and `RPCServer.Counters.threadTakeovers` do not count that.
     ///
-    /// Clients keep the server alive. So an object of the server that has such a client closes it, or both stay. After
-    /// `RPCServer.stop` new calls fail at once, with `.unavailable` and the outcome `.notExecuted`. So they do if a proxy was refused
-    /// at `export` before the server had any connection.
+    /// Clients keep the server alive, until their posts have run. So an object of the server that has such a client closes it, or
+    /// both stay. After `RPCServer.stop` new calls fail at once, with `.unavailable` and the outcome `.notExecuted`. So they do
+    /// if a proxy was refused at `export` before the server had any connection.
     /// - Parameters:
     ///   - server: the server.
     ///   - identity: what the server takes the client for, without a token. `RPCServer.reload(tokens:)` leaves it as it is. With

@@ -59,14 +59,11 @@ import Testing
             let (lines, resting) = (Diary<String>(), Diary<Bool>())
             let accepted = Lock<[Socket]>([])
             let others = try await loop.perform { loop.state.registrations.count }
-            let listener = try await Listener.listen(
-                on: .tcp(host: "127.0.0.1", port: 0), loop: loop,
-                report: { line in
-                    lines.note(line)
-                    // Behind what the listener does after that.
-                    loop.submit { resting.note(loop.state.registrations.count == others) }
-                }
-            ) { socket, _ in accepted.withLock { $0.append(socket) } }
+            let listener = try await listener(on: loop, accepted) { line in
+                lines.note(line)
+                // Behind what the listener does after that.
+                loop.submit { resting.note(loop.state.registrations.count == others) }
+            }
             let address = try #require(Resolver.literal(listener.endpoint))
             for round in 1...2 {
                 // These must exist before the table is full.
@@ -103,18 +100,15 @@ import Testing
             let (lines, fillers) = (Diary<String>(), Lock<[Int32]>([]))
             let accepted = Lock<[Socket]>([])
             let others = try await loop.perform { loop.state.registrations.count }
-            let listener = try await Listener.listen(
-                on: .tcp(host: "127.0.0.1", port: 0), loop: loop,
-                report: { line in
-                    lines.note(line)
-                    // Between the attempt that failed and the refusal.
-                    let closing = fillers.withLock { open in
-                        defer { open = [] }
-                        return open
-                    }
-                    for filler in closing { close(filler) }
+            let listener = try await listener(on: loop, accepted) { line in
+                lines.note(line)
+                // Between the attempt that failed and the refusal.
+                let closing = fillers.withLock { open in
+                    defer { open = [] }
+                    return open
                 }
-            ) { socket, _ in accepted.withLock { $0.append(socket) } }
+                for filler in closing { close(filler) }
+            }
             let address = try #require(Resolver.literal(listener.endpoint))
             let peers = try (0..<2).map { _ in try Socket.make(for: address) }
             // The listener looks once all of them are open.
@@ -126,6 +120,14 @@ import Testing
             #expect(try await loop.perform { loop.state.registrations.count } == others + 1)
             #expect(lines.all.map { $0.hasSuffix("accepts again") } == [false, true])
             listener.close()
+        }
+    }
+
+    private static func listener(
+        on loop: EventLoop, _ accepted: Lock<[Socket]>, report: @escaping Listener.Report
+    ) async throws -> Listener {
+        try await Listener.listen(on: .tcp(host: "127.0.0.1", port: 0), loop: loop, report: report) { socket, _ in
+            accepted.withLock { $0.append(socket) }
         }
     }
 

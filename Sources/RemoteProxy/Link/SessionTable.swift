@@ -140,8 +140,8 @@ package final class SessionTable: Sendable {
         action?()
     }
 
-    /// Calls the action when the posts of all clients that have left have run or were stopped; at once if that is so. For one
-    /// action.
+    /// Calls the action when the posts of all clients that have left have run or were stopped; at once if that is so. A
+    /// later action takes the place of one that waits.
     package func whenNoneFinishes(_ action: @escaping @Sendable () -> Void) {
         let isDone = state.withLock { state in
             if !state.finishing.isEmpty { state.whenNoneFinishes = action }
