@@ -36,13 +36,9 @@ struct LineCutter {
 
 /// Reads a pipe to its end on a thread of its own. So a log that blocks holds up nothing but the program that writes.
 final class ErrorLog: Sendable {
-    private struct State {
-        var lastLine: String?
-        var isOver = false
-        var whenOver: (@Sendable () -> Void)?
-    }
-
-    private let state = Lock(State())
+    private let last = Lock<String?>(nil)
+    /// Counts when all has been read.
+    let isOver = Latch()
 
     /// - Parameter take: is called with each line.
     init(_ reader: FileDescriptor, take: @escaping @Sendable (String) -> Void) throws(SystemError) {
@@ -55,28 +51,15 @@ final class ErrorLog: Sendable {
                 lines.append(window[..<count]) { tell($0, take) }
             }
             lines.finish { tell($0, take) }
-            let whenOver = state.withLock { state in
-                state.isOver = true
-                return state.whenOver.take()
-            }
-            whenOver?()
+            isOver.count()
         }
     }
 
     private func tell(_ line: String, _ take: (String) -> Void) {
-        state.withLock { $0.lastLine = line }
+        last.withLock { $0 = line }
         take(line)
     }
 
     /// The last line that has come.
-    var lastLine: String? { state.withLock { $0.lastLine } }
-
-    /// Calls the action when all has been read; at once if that is so. For one action.
-    func whenOver(_ action: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
-            if !state.isOver { state.whenOver = action }
-            return state.isOver
-        }
-        if isOver { action() }
-    }
+    var lastLine: String? { last.withLock { $0 } }
 }

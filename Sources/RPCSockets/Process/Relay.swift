@@ -6,20 +6,16 @@ import RPCWire
 
 /// A copy in progress. The end of the input is passed on to the socket, and the end of the socket to the output.
 final class Relay: Sendable {
-    private struct State {
-        var isOutputOver = false
-        var whenOver: [@Sendable () -> Void] = []
-    }
-
     private static let windowSize = 65_536
 
-    private let state = Lock(State())
+    /// Counts when all of the socket's bytes have been written, or cannot be.
+    let isOutputOver = Latch()
 
     /// Begins to copy. The input is read to its end even if the output is over.
     init(from input: FileDescriptor, to output: FileDescriptor, _ socket: Socket) throws(SystemError) {
         try SystemThread.start(name: "rpc-out") { [self] in
             Self.copyOut(socket, output)
-            end()
+            isOutputOver.count()
         }
         do throws(SystemError) {
             try SystemThread.start(name: "rpc-in") { Self.copyIn(input, socket) }
@@ -60,24 +56,6 @@ final class Relay: Sendable {
         let window = UnsafeMutableRawBufferPointer.allocate(byteCount: windowSize, alignment: 16)
         defer { window.deallocate() }
         body(window)
-    }
-
-    private func end() {
-        let actions = state.withLock { state in
-            state.isOutputOver = true
-            defer { state.whenOver = [] }
-            return state.whenOver
-        }
-        for action in actions { action() }
-    }
-
-    /// Calls the action when all of the socket's bytes have been written, or cannot be; at once if that is so.
-    func whenOutputIsOver(_ action: @escaping @Sendable () -> Void) {
-        let isOver = state.withLock { state in
-            if !state.isOutputOver { state.whenOver.append(action) }
-            return state.isOutputOver
-        }
-        if isOver { action() }
     }
 }
 

@@ -104,7 +104,7 @@ package final class StandardStreams: Sendable {
             let resume: @Sendable () -> Void = { waiting.withLock { $0.take() }?.resume() }
             let loop = EventLoop.shared
             if let time { loop.schedule(at: loop.now.advanced(by: time), resume) }
-            relay.whenOutputIsOver(resume)
+            relay.isOutputOver.whenDone(resume)
         }
     }
 }

@@ -16,9 +16,6 @@ package final class Subprocess: Sendable {
     private struct State {
         /// Set when the number is no longer the child's own.
         var end: End?
-        /// How many of the two are still to come: its end, and the end of its standard error.
-        var awaited = 2
-        var whenSettled: (@Sendable () -> Void)?
         var isEnding = false
         var timer: (any LoopTimer)?
     }
@@ -30,6 +27,8 @@ package final class Subprocess: Sendable {
     private let name: String
     private let errors: ErrorLog?
     private let state = Lock(State())
+    /// Counts the end of the child and the end of its standard error.
+    let isSettled = Latch(after: 2)
 
     private init(_ identifier: Int32, _ name: String, _ errors: ErrorLog?) {
         (self.identifier, self.name, self.errors) = (identifier, name, errors)
@@ -67,7 +66,7 @@ package final class Subprocess: Sendable {
             }
             far.close()
             let process = Subprocess(identifier, launch.name, errors)
-            if let errors { errors.whenOver { process.settle() } } else { process.settle() }
+            if let errors { errors.isOver.whenDone { process.isSettled.count() } } else { process.isSettled.count() }
             started(.success((process, near)))
             return process
         } catch {
@@ -103,24 +102,7 @@ package final class Subprocess: Sendable {
             return state.timer.take()
         }
         timer?.cancel()
-        settle()
-    }
-
-    private func settle() {
-        let action = state.withLock { state in
-            state.awaited -= 1
-            return state.awaited == 0 ? state.whenSettled.take() : nil
-        }
-        action?()
-    }
-
-    /// Calls the action when the child has ended and its standard error has been read; at once if that is so. For one action.
-    func whenSettled(_ action: @escaping @Sendable () -> Void) {
-        let isSettled = state.withLock { state in
-            if state.awaited > 0 { state.whenSettled = action }
-            return state.awaited == 0
-        }
-        if isSettled { action() }
+        isSettled.count()
     }
 
     /// Ends the child's process group by SIGTERM if the child has not ended by then, and by SIGKILL a second later. The end of its

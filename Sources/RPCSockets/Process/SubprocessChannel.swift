@@ -115,7 +115,7 @@ extension SubprocessChannel: ByteReceiver {
         process.end(after: grace, on: loop)
         let due = loop.now.advanced(by: Self.patience)
         bound.value.patience = loop.schedule(at: due) { [self] in report(end, sent) }
-        process.whenSettled { [self] in
+        process.isSettled.whenDone { [self] in
             loop.submit { [self] in report(end, sent) }
         }
     }
