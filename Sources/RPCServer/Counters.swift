@@ -66,12 +66,11 @@ extension RPCServer {
 extension ServerDriver {
     var counters: RPCServer.Counters {
         let (rare, objects) = (traffic.rareEvents, links.map(\.objectCounts))
-        let tls = tls.withLock { $0 }
-        let shaken = tls?.counts ?? ServerTLS.Counts()
         return RPCServer.Counters(
             connectionsOpen: connectionCount, connectionsAccepted: rare.accepted, requestsRunning: traffic.running,
-            requestsBegun: traffic.calls, bytesKept: traffic.bytes, tlsHandshakes: shaken.handshakes,
-            tlsResumptions: shaken.resumptions, tlsFailures: shaken.failures, certificateDaysLeft: tls?.daysLeft,
+            requestsBegun: traffic.calls, bytesKept: traffic.bytes, tlsHandshakes: rare.handshakes,
+            tlsResumptions: rare.resumptions, tlsFailures: rare.failedHandshakes,
+            certificateDaysLeft: tls.withLock { $0 }?.daysLeft,
             loginsAccepted: rare.loggedIn,
             loginsRefused: rare.failedLogins, threadTakeovers: rare.takeovers, straysReceived: rare.strays,
             postsDropped: rare.droppedPosts, referencesGiven: objects.reduce(0) { $0 + $1.given },

@@ -17,13 +17,11 @@ public import RemoteProxy
 /// asked for. Posts of one connection to one object run in order. An error that a subject throws goes to its caller. A subject
 /// that traps ends the process, as everywhere in Swift.
 public final class RPCServer: Sendable, CustomReflectable {
-    private let exports: Exports
     let driver: ServerDriver
 
     /// A server that listens nowhere yet.
     public init(_ configuration: Configuration = Configuration()) {
-        exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
-        driver = ServerDriver(configuration, exports: exports)
+        driver = ServerDriver(configuration)
     }
 
     /// A server whose connections run through channels around those of their sockets.
@@ -32,8 +30,7 @@ public final class RPCServer: Sendable, CustomReflectable {
         _ configuration: Configuration, clock: any Loop = EventLoop.shared,
         wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel
     ) {
-        exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
-        driver = ServerDriver(configuration, exports: exports, clock: clock, wrap: wrap)
+        driver = ServerDriver(configuration, clock: clock, wrap: wrap)
     }
 
     deinit { driver.abort() }
@@ -55,7 +52,7 @@ public final class RPCServer: Sendable, CustomReflectable {
     public func export(
         _ proxy: some ServiceProxy, named name: String? = nil, endingWith caller: Caller? = nil
     ) -> Registration {
-        let registration = exports.add(proxy, named: name, endingWith: caller)
+        let registration = driver.exports.add(proxy, named: name, endingWith: caller)
         if let refusal = registration.refusal { driver.logLimiter.log(LogRecord(.error, refusal)) }
         return registration
     }
@@ -123,11 +120,7 @@ public final class RPCServer: Sendable, CustomReflectable {
             await driver.stop(grace: .zero)
             throw error
         }
-        await withTaskCancellationHandler {
-            await driver.waitUntilStopped()
-        } onCancel: {
-            driver.beginStop(grace: nil)
-        }
+        await driver.serveUntilStopped()
     }
 
     /// Serves the program that has started this one, over standard input and output. Returns when the server has stopped.
@@ -152,11 +145,7 @@ public final class RPCServer: Sendable, CustomReflectable {
                 endpoint: Endpoint(stringLiteral: StandardStreams.address), description: error.description)
         }
         try driver.serve(streams)
-        await withTaskCancellationHandler {
-            await driver.waitUntilStopped()
-        } onCancel: {
-            driver.beginStop(grace: nil)
-        }
+        await driver.serveUntilStopped()
         // A reader may be slow, as any peer may.
         await streams.finish(within: driver.configuration.limits.patience)
     }

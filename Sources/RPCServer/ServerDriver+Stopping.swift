@@ -11,6 +11,15 @@ extension ServerDriver {
         await waitUntilStopped()
     }
 
+    /// Waits until the server has stopped, and begins to stop it when the calling task is cancelled.
+    func serveUntilStopped() async {
+        await withTaskCancellationHandler {
+            await waitUntilStopped()
+        } onCancel: {
+            beginStop(grace: nil)
+        }
+    }
+
     func waitUntilStopped() async {
         await withCheckedContinuation { continuation in
             let isStopped = state.withLock { state in
@@ -32,7 +41,7 @@ extension ServerDriver {
         // The addresses are closed, so no client can come back. A connection that is lost now takes its session with it.
         sessions.close()
         for channel in channels { channel.drain() }
-        done?.perform()
+        done?.end()
         if done == nil {
             // On the shared loop: a subject may be blocking a loop of the server.
             let loop = EventLoop.shared
@@ -55,13 +64,13 @@ extension ServerDriver {
         closeListeners()
         sessions.close()
         for channel in channels { channel.cutOff() }
-        done?.perform()
+        done?.end()
     }
 
     /// Closes the listeners on their loop, where that happens at once. So the addresses are free, and the socket files gone,
     /// when the server has stopped.
     private func closeListeners() {
-        guard let loop = state.withLock({ $0.listeners.isEmpty ? nil : $0.runners.first?.loop }) else { return }
+        guard let loop = state.withLock({ $0.listeners.isEmpty ? nil : $0.places.first?.loop }) else { return }
         loop.submit { [self] in
             let listeners = state.withLock { $0.listeners }
             for listener in listeners { listener.close() }
@@ -69,35 +78,25 @@ extension ServerDriver {
                 state.listeners = []
                 return state.finishIfDone()
             }
-            done?.perform()
+            done?.end()
         }
     }
 }
 
 extension ServerDriver.State {
-    /// The remaining work when the last connection and the last listener are gone.
-    struct Done {
-        var waiters: [CheckedContinuation<Void, Never>]
-        var runners: [RequestRunner]
-        var loops: [EventLoop]
-
-        func perform() {
-            for runner in runners { runner.stop() }
-            // A loop first does all work that it already has, including the end of its idle workers.
-            for loop in loops { loop.shutdown() }
-            for waiter in waiters { waiter.resume() }
-        }
-    }
-
-    mutating func finishIfDone() -> Done? {
+    /// Takes out what is left to end when the last connection and the last listener are gone. Then call `end` without the lock.
+    mutating func finishIfDone() -> Self? {
         guard phase == .stopping, channels.isEmpty, listeners.isEmpty else { return nil }
         phase = .stopped
-        defer {
-            waiters = []
-            runners = []
-            runnerInProcess = nil
-            loops = []
-        }
-        return Done(waiters: waiters, runners: runners + [runnerInProcess].compactMap { $0 }, loops: loops)
+        defer { (places, placeInProcess, waiters) = ([], nil, []) }
+        return self
+    }
+
+    func end() {
+        for place in places + [placeInProcess].compactMap({ $0 }) { place.runner.stop() }
+        // A loop first does all work that it already has, including the end of its idle workers. That of the clients in this process
+        // goes on.
+        for place in places { place.loop.shutdown() }
+        for waiter in waiters { waiter.resume() }
     }
 }

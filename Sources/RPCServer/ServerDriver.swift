@@ -14,23 +14,25 @@ final class ServerDriver: Sendable {
         var channels: [Int: any MessageChannel] = [:]
         var accepted = 0
         var count: ConnectionCount
-        var loops: [EventLoop] = []
-        /// One for each loop, in the same order.
-        var runners: [RequestRunner] = []
-        /// Runs the requests of the clients in this process, on their loop. Made for the first of them.
-        var runnerInProcess: RequestRunner?
+        var places: [Place] = []
+        /// For the clients in this process, on their loop. Made for the first of them.
+        var placeInProcess: Place?
         /// Gives a loop another thread when a subject blocks the loop's thread.
         var monitor: HandoffMonitor?
         var waiters: [CheckedContinuation<Void, Never>] = []
     }
 
+    /// Where a connection is served.
+    struct Place {
+        let loop: EventLoop
+        let runner: RequestRunner
+    }
+
     let configuration: RPCServer.Configuration
-    private let exports: Exports
+    let exports: Exports
     let traffic: Traffic
     let logLimiter: LogLimiter
     private let linkSettings: Shared<LinkSettings>
-    /// The tokens that are accepted now. `reload` replaces those of the configuration.
-    private let tokens: Lock<TokenList?>
     let state: Lock<State>
     /// Makes the channel of an accepted connection from that of its socket.
     private let wrap: @Sendable (any ByteChannel) -> any ByteChannel
@@ -42,12 +44,12 @@ final class ServerDriver: Sendable {
     let sessions: SessionTable
 
     init(
-        _ configuration: RPCServer.Configuration, exports: Exports, clock: any Loop = EventLoop.shared,
+        _ configuration: RPCServer.Configuration, clock: any Loop = EventLoop.shared,
         wrap: @escaping @Sendable (any ByteChannel) -> any ByteChannel = { $0 }
     ) {
         (self.clock, self.wrap) = (clock, wrap)
         self.configuration = configuration
-        self.exports = exports
+        exports = Exports(of: Program(title: configuration.programName, version: configuration.programVersion))
         sessions = SessionTable(grace: configuration.limits.sessionGrace, limit: configuration.limits.maximumSessions)
         // One more, for the loop of the clients in this process.
         let traffic = Traffic(
@@ -63,11 +65,8 @@ final class ServerDriver: Sendable {
         settings.traffic = traffic
         (settings.timeout, settings.waitsForConnection) = (configuration.timeout, configuration.waitsForConnection)
         settings.traceMessages(configuration.tracesMessages, into: configuration.log)
-        tokens = settings.tokens
         linkSettings = Shared(settings)
-        state = Lock(
-            State(
-                count: ConnectionCount(configuration.limits)))
+        state = Lock(State(count: ConnectionCount(configuration.limits)))
         traffic.whenFull { [weak self] in self?.relieve() }
     }
 
@@ -86,7 +85,8 @@ final class ServerDriver: Sendable {
     func listen(on endpoint: Endpoint, _ inherited: InheritedSocket? = nil) async throws -> Endpoint {
         let place: ListeningPlace
         do throws(SetupError) {
-            place = try ListeningPlace(endpoint, configuration, hasTokens: tokens.withLock { $0 } != nil)
+            place = try ListeningPlace(
+                endpoint, configuration, hasTokens: linkSettings.value.tokens.withLock { $0 } != nil)
             if !configuration.allowsOtherMachines, let objection = place.objection(to: endpoint) {
                 throw SetupError(objection)
             }
@@ -141,7 +141,7 @@ final class ServerDriver: Sendable {
     /// Replaces the list of tokens, then checks all channels and sessions against it. A channel that opens meanwhile
     /// uses the new list.
     func reload(_ list: TokenList) {
-        tokens.withLock { $0 = list }
+        linkSettings.value.tokens.withLock { $0 = list }
         for channel in state.withLock({ Array($0.channels.values) }) { channel.judgeAgain() }
         sessions.judgeAgain()
     }
@@ -164,18 +164,15 @@ final class ServerDriver: Sendable {
             guard state.phase == .serving else { throw Self.stopped.thrownByProxy }
             do throws(SystemError) {
                 if state.monitor == nil { state.monitor = makeMonitor() }
-                while state.loops.count < max(1, configuration.threads) {
-                    let number = state.loops.count
+                while state.places.count < max(1, configuration.threads) {
+                    let number = state.places.count
                     let loop = try EventLoop(name: "rpc-\(number)", monitor: state.monitor)
-                    state.loops.append(loop)
-                    state.runners.append(
-                        RequestRunner(
-                            loop: loop, handoff: loop, number: number, maximumWait: configuration.limits.maximumWait))
+                    state.places.append(ServerDriver.Place(loop, number, configuration.limits))
                 }
             } catch {
                 throw RPCServer.ListenError(endpoint: endpoint, description: "cannot serve \(endpoint): \(error)")
             }
-            return state.loops[0]
+            return state.places[0].loop
         }
     }
 
@@ -206,12 +203,6 @@ final class ServerDriver: Sendable {
     }
 
     // MARK: connections
-
-    /// Where a connection is served.
-    fileprivate struct Place {
-        let loop: EventLoop
-        let runner: RequestRunner
-    }
 
     private enum Admission {
         case admitted(number: Int, Place)
@@ -383,7 +374,7 @@ final class ServerDriver: Sendable {
             state.count.remove(from: neighbourhood)
             return state.finishIfDone()
         }
-        done?.perform()
+        done?.end()
     }
 }
 
@@ -391,17 +382,17 @@ extension ServerDriver.State {
     /// The place of the connection with that number: on one thread after the other. On the loop of the clients of this process if
     /// there is no number, or no thread.
     fileprivate mutating func place(_ number: Int?, _ configuration: RPCServer.Configuration) -> ServerDriver.Place {
-        if let number, !loops.isEmpty {
-            let index = number % loops.count
-            return ServerDriver.Place(loop: loops[index], runner: runners[index])
-        }
-        let loop = EventLoop.shared
-        let runner =
-            runnerInProcess
-            ?? RequestRunner(
-                loop: loop, handoff: loop, number: max(1, configuration.threads),
-                maximumWait: configuration.limits.maximumWait)
-        runnerInProcess = runner
-        return ServerDriver.Place(loop: loop, runner: runner)
+        if let number, !places.isEmpty { return places[number % places.count] }
+        let place = placeInProcess ?? ServerDriver.Place(.shared, max(1, configuration.threads), configuration.limits)
+        placeInProcess = place
+        return place
+    }
+}
+
+extension ServerDriver.Place {
+    /// - Parameter number: that of the loop among the server's.
+    fileprivate init(_ loop: EventLoop, _ number: Int, _ limits: Limits) {
+        self.loop = loop
+        runner = RequestRunner(loop: loop, handoff: loop, number: number, maximumWait: limits.maximumWait)
     }
 }

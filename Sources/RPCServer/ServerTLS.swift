@@ -5,13 +5,6 @@ import RPCWire
 import RemoteProxy
 
 final class ServerTLS: Sendable {
-    struct Counts: Sendable {
-        var handshakes = 0
-        /// Of the handshakes, those that went on with an earlier session.
-        var resumptions = 0
-        var failures = 0
-    }
-
     /// What a handshake counts for among the bytes that are kept for all peers.
     private static let handshakeBytes = 48 << 10
     /// How often the files are looked at.
@@ -23,7 +16,6 @@ final class ServerTLS: Sendable {
         var stamp: Int?
         /// Why the files could not be used when they were read last.
         var fault: String?
-        var counts = Counts()
         var lines: [ObjectIdentifier: HandshakeLine] = [:]
         var timer: (any LoopTimer)?
         /// Whether the files are not looked at any more.
@@ -69,7 +61,6 @@ final class ServerTLS: Sendable {
         return hasher.finalize()
     }
 
-    var counts: Counts { state.withLock { $0.counts } }
     var daysLeft: Int { state.withLock { $0.context }.daysLeft }
     /// The pin for the addresses that clients are told; nil if an authority has signed the certificate.
     var pin: KeyPin? { settings.certificate.isSelfSigned ? state.withLock { $0.context }.ownPin : nil }
@@ -150,9 +141,9 @@ final class ServerTLS: Sendable {
         let (why, limit): (String, Limit?)
         switch handshake {
         case .finished(let wasResumed):
-            return state.withLock { state in
-                state.counts.handshakes += 1
-                if wasResumed { state.counts.resumptions += 1 }
+            return traffic.count { rare in
+                rare.handshakes += 1
+                if wasResumed { rare.resumptions += 1 }
             }
         case .failed(let fault, _): (why, limit) = (fault, nil)
         case .late: (why, limit) = ("the handshake took more than \(patience) (loginTime)", .loginTime)
@@ -161,7 +152,7 @@ final class ServerTLS: Sendable {
                 "there is no room for another handshake (half of maximumBytesInAll)", .maximumBytesInAll
             )
         }
-        state.withLock { $0.counts.failures += 1 }
+        traffic.count { $0.failedHandshakes += 1 }
         if let limit { traffic.overran(limit) }
         log(LogRecord(.warning, "closed \(address): TLS: \(why)", peer: address))
     }

@@ -3,22 +3,18 @@
 
 import RPCSockets
 
-struct AttachCommand {
-    static let name = "attach"
-
-    private let program: String
-    private let arguments: [String]
-
-    /// - Parameter arguments: those behind the name of the command.
-    init(_ program: String, _ arguments: some Sequence<String>) {
-        (self.program, self.arguments) = (program, Array(arguments))
-    }
+extension ServerCommand {
+    static let attach = "attach"
 
     /// Copies both ways until the server has closed the connection or the output has no reader. Then ends the process with 0. Ends
     /// it with 64 when the command line is wrong, and with 1 when the server cannot be reached; one line says why.
-    func run() async -> Never {
+    /// - Parameter arguments: those behind the name of the command.
+    static func runAttach(_ program: String, _ arguments: ArraySlice<String>) async -> Never {
+        func end(_ code: Int32, _ why: String) -> Never {
+            self.end(code, .error, "\(program): \(why.onOneLine)")
+        }
         guard arguments.count == 1, let address = arguments.first else {
-            end(64, "\(Self.name) needs one address: \(program) \(Self.name) unix:///run/app.sock")
+            end(64, "\(attach) needs one address: \(program) \(attach) unix:///run/app.sock")
         }
         let endpoint: SocketEndpoint
         do throws(SetupError) { endpoint = try SocketEndpoint(address) } catch { end(64, "\(error)") }
@@ -28,10 +24,5 @@ struct AttachCommand {
             end(1, "\(error)")
         }
         ProcessEnvironment.exit(0)
-    }
-
-    private func end(_ code: Int32, _ why: String) -> Never {
-        StandardStream.error.write(line: "\(program): \(why.onOneLine)")
-        ProcessEnvironment.exit(code)
     }
 }

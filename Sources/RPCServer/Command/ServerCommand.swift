@@ -94,12 +94,12 @@ public struct ServerCommand: Sendable {
     /// - Throws: `CancellationError` when the calling task was cancelled, which stops the server as a signal does.
     public func run(_ arguments: [String] = CommandLine.arguments) async throws {
         let program = arguments.first?.split(separator: "/").last.map(String.init) ?? "rpc-server"
-        if arguments.dropFirst().first == AttachCommand.name {
-            await AttachCommand(program, arguments.dropFirst(2)).run()
+        if arguments.dropFirst().first == Self.attach {
+            await Self.runAttach(program, arguments.dropFirst(2))
         }
         let inherited: [InheritedSocket]
         do throws(SetupError) { inherited = try InheritedSocket.takeAll() } catch {
-            end(1, .error, "\(program): \(error)")
+            Self.end(1, .error, "\(program): \(error)")
         }
         let settings: CommandSettings
         do {
@@ -107,16 +107,16 @@ public struct ServerCommand: Sendable {
                 arguments.dropFirst(), over: configuration(of: program),
                 inherited: inherited.map { Endpoint(.plain($0.endpoint)) }, own: options, configure: configure)
         } catch let error as SetupError {
-            end(64, .error, "\(program): \("\(error)".onOneLine); see \(program) --help")
+            Self.end(64, .error, "\(program): \("\(error)".onOneLine); see \(program) --help")
         } catch {
-            end(1, .error, "\(program): \("\(error)".onOneLine)")
+            Self.end(1, .error, "\(program): \("\(error)".onOneLine)")
         }
-        if settings.wantsHelp { end(0, .output, CommandHelp.text(for: program, options)) }
-        if settings.wantsVersion { end(0, .output, "\(program) \(version)") }
+        if settings.wantsHelp { Self.end(0, .output, CommandHelp.text(for: program, options)) }
+        if settings.wantsVersion { Self.end(0, .output, "\(program) \(version)") }
         do {
             try await serve(settings, inherited)
         } catch {
-            end(1, .error, "\(program): \("\(error)".onOneLine)")
+            Self.end(1, .error, "\(program): \("\(error)".onOneLine)")
         }
         try Task.checkCancellation()
     }
@@ -171,11 +171,7 @@ public struct ServerCommand: Sendable {
             await server.stop(grace: .zero)
             throw error
         }
-        await withTaskCancellationHandler {
-            await server.waitUntilStopped()
-        } onCancel: {
-            Task(executorPreference: EventLoop.shared) { await server.stop() }
-        }
+        await server.driver.serveUntilStopped()
     }
 
     /// The first signal to end drains, the second does not wait.
@@ -189,8 +185,7 @@ public struct ServerCommand: Sendable {
                 return flag
             }
             if isSecond { ProcessEnvironment.exit(1) }
-            // Not on Swift's own pool, which ends the process when its first use finds no descriptors.
-            Task(executorPreference: EventLoop.shared) { await server.stop() }
+            server.driver.beginStop(grace: nil)
         }
     }
 
@@ -214,7 +209,7 @@ public struct ServerCommand: Sendable {
         }
     }
 
-    private func end(_ code: Int32, _ stream: StandardStream, _ text: String) -> Never {
+    static func end(_ code: Int32, _ stream: StandardStream, _ text: String) -> Never {
         stream.write(line: text)
         ProcessEnvironment.exit(code)
     }

@@ -11,6 +11,10 @@ package final class Traffic: Sendable {
         package var accepted = 0
         package var loggedIn = 0
         package var failedLogins = 0
+        package var handshakes = 0
+        /// Of the handshakes, those that went on with an earlier session.
+        package var resumptions = 0
+        package var failedHandshakes = 0
         /// How often an object kept a thread for so long that another thread took its loop over.
         package var takeovers = 0
         /// How often a peer answered a call, or acknowledged a message, that it had never been sent.
@@ -81,8 +85,6 @@ package final class Traffic: Sendable {
     /// Exact to some kilobytes for each session.
     package var bytes: Int { kept.load(ordering: .relaxed) }
     package var isFull: Bool { bytes >= maximumBytes }
-    /// Caches belong to no session, which could pay for them. So they take nothing from half of the bytes.
-    var hasRoomForCaches: Bool { !isHalfFull }
     /// Whether more than half of the bytes are used up.
     package var isHalfFull: Bool { bytes > maximumBytes / 2 }
 

@@ -64,7 +64,8 @@ final class KnownResult<Arguments: Sendable, Result: Sendable>: CachedResult {
 
     deinit { traffic?.keeps(-bytes) }
 
-    var hasRoom: Bool { traffic?.hasRoomForCaches ?? true }
+    /// Caches belong to no session, which could pay for them. So they take nothing from half of the bytes.
+    var hasRoom: Bool { !(traffic?.isHalfFull ?? false) }
 
     func json() throws -> (arguments: String, value: String) {
         let output = JSONOutput()
