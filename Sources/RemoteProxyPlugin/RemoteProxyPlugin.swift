@@ -5,5 +5,5 @@ import RemoteProxyMacros
 
 @main
 struct RemoteProxyPlugin {
-    static func main() { Plugin.run() }
+    static func main() { PluginChannel.run() }
 }

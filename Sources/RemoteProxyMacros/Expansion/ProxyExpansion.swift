@@ -27,6 +27,23 @@ struct ProxyExpansion {
             """
     }
 
+    /// What the service offers to the services that refine it, as an extension for all proxies that conform to it: `@Service` sees only
+    /// the text of its own protocol.
+    var refinement: SourceText {
+        """
+        \(model.attributes)
+        extension \(model.name) where Self: RemoteProxy.ServiceProxy {
+            \(model.memberAccess)nonisolated static func _inherit(
+                _ base: (any \(model.name)).Type, _ upcast: @escaping @Sendable (ProxiedService) -> \(model.service)
+            ) -> RemoteProxy._InheritedMethods<ProxiedService>? {
+                .init(of: \(model.proxyName).self, by: Self.self, upcast)
+            }
+
+            \(paragraphs: WitnessExpansion(model, for: .refinements).witnesses)
+        }
+        """
+    }
+
     /// The compiler shows the line that this ends when the proxy lacks a requirement of an inherited protocol, whose text the
     /// macro cannot see.
     private var ruleOfInheritance: String {

@@ -23,7 +23,7 @@ enum Macros {
         if isExtension {
             // An extension of a nested protocol would not find the names of the types around it.
             let isRefinable = rules.refusals.isEmpty && (request.lexicalContext ?? []).isEmpty
-            return Expansion(isRefinable ? RefinementExpansion(rules.model).source.text : "")
+            return Expansion(isRefinable ? ProxyExpansion(rules.model).refinement.text : "")
         }
         guard rules.refusals.isEmpty else {
             return Expansion(StubExpansion(rules.model).source.text, refusals: rules.refusals, of: request)

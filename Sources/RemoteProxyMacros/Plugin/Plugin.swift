@@ -9,16 +9,11 @@
     private import Glibc
 #endif
 
-/// The plugin's whole run: answers the compiler until it closes the pipe.
-package enum Plugin {
-    /// Answers one message after another.
-    package static func run() {
-        PluginChannel().serve(PluginConversation.answer)
-    }
-}
-
 /// The pipe to the compiler. Reading ends when the compiler closes its side or breaks the framing.
-struct PluginChannel {
+package struct PluginChannel {
+    /// The plugin's whole run: answers the compiler until it closes the pipe.
+    package static func run() { PluginChannel().serve(PluginConversation.answer) }
+
     /// A longer message means that the length is wrong.
     static let largestMessage: UInt64 = 1 << 30
 
