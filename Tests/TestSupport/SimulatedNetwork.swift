@@ -119,7 +119,9 @@ package final class SimulatedNetwork: Sendable {
     /// What the server keeps for clients that have lost their connection.
     package var sessions: SessionTable { state.withLock { $0.sessions } }
     /// How many answers the server keeps because no client has acknowledged them.
-    package var keptReplies: Int { loop.pretend { sessions.keptReplies } }
+    package var keptReplies: Int { loop.pretend { sessions.all.reduce(0) { $0 + $1.half.replies.count } } }
+    /// How many posts it keeps for the same reason.
+    package var pendingPosts: Int { sessions.all.reduce(0) { $0 + $1.requester.pendingPosts } }
 
     /// The clients notice that a connection has fallen silent and give it up; the server has not noticed.
     package func giveUpSilentConnections() {

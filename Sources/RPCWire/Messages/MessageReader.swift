@@ -35,12 +35,6 @@ package struct MessageReader: Sendable {
         return readAnySpelling(frame)
     }
 
-    /// Why a frame is not JSON; nil if it is.
-    package func refusal(of frame: Bytes) -> String? {
-        guard case .refused(let error) = read(frame), error.code == ErrorCode.parseError else { return nil }
-        return error.message
-    }
-
     /// The same as `read` for a message in any spelling. The result says what is wrong with an invalid one.
     @inline(never)
     package func readAnySpelling(_ frame: Bytes) -> Message {

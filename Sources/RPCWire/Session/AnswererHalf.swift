@@ -32,7 +32,7 @@ package struct AnswererHalf: ~Copyable {
     private var reportedReplyBytes = ReportedBytes()
     @usableFromInline package var life = Life()
     /// When the driver's timer is due next and calls `expire`.
-    @usableFromInline package private(set) var wakesAt = Instant.distantFuture
+    @usableFromInline package internal(set) var wakesAt = Instant.distantFuture
     /// The timeout of the peer's calls that name none, in milliseconds. Nil for a peer that has sent no hello.
     @usableFromInline package private(set) var assumedTimeout: Int64?
     /// The most bytes that a message to the peer may have.
@@ -71,12 +71,9 @@ extension AnswererHalf {
     @inlinable @inline(__always)
     package mutating func isNextDue(_ deadline: Instant) -> Bool {
         guard deadline < wakesAt else { return false }
-        setNextDue(deadline)
+        wakesAt = deadline
         return true
     }
-
-    @usableFromInline
-    mutating func setNextDue(_ deadline: Instant) { wakesAt = deadline }
 
     /// Time has passed. Returns the slots to stop; `wakesAt` is then the next deadline.
     package mutating func expire(at now: Instant) -> [Int] {

@@ -2,7 +2,7 @@
 // answers, and whether it asks for too much. Values only; `FramedChannel+Gate` feeds them and does what they decide.
 
 import RPCSockets
-import RPCWire
+package import RPCWire
 
 package struct Gate {
     /// The window in which pings and cancellations are counted.
@@ -64,9 +64,11 @@ package struct Gate {
         limits.idleTime > .zero ? used.advanced(by: limits.idleTime) : .distantFuture
     }
 
-    enum Action: Hashable {
+    package enum Action: Hashable, Sendable {
         case wait
+        /// Send a ping.
         case ask
+        /// End the connection because of this limit.
         case end(Limit)
     }
 
@@ -79,11 +81,7 @@ package struct Gate {
             used = .distantFuture
             return .end(.idleTime)
         }
-        return switch keepalive.check(at: now) {
-        case .wait: .wait
-        case .ask: .ask
-        case .giveUp: .end(.keepaliveTimeout)
-        }
+        return keepalive.check(at: now)
     }
 
     /// Notes that the connection is in use: a request came, or earlier requests still run.
@@ -103,9 +101,6 @@ package struct Gate {
     }
 
     mutating func requestEnded() { expectedCancels = min(expectedCancels + 1, 65_536) }
-
-    /// The text for a limit that the peer has overrun, with the limit's name and value.
-    func explanation(of limit: Limit) -> String { limits.overrun(of: limit) }
 }
 
 extension Instant {

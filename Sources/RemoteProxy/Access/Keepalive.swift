@@ -25,14 +25,6 @@ public struct Keepalive: Sendable, Hashable {
 
 /// Tells for one connection when to ping the other end, and when it has been silent for too long.
 package struct PingTimer: Sendable {
-    package enum Action: Sendable, Hashable {
-        case wait
-        /// Send a ping.
-        case ask
-        /// The ping was not answered.
-        case giveUp
-    }
-
     /// In nanoseconds, which are half as large as durations: there may be ten thousand connections.
     private var interval: Int64
     private let timeout: Int64
@@ -105,7 +97,7 @@ package struct PingTimer: Sendable {
     }
 
     /// What to do now. Called when a check may be due.
-    package mutating func check(at now: Instant) -> Action {
+    package mutating func check(at now: Instant) -> Gate.Action {
         let due = due
         guard now >= due else { return .wait }
         // A check that comes far too late means that this end stood still. Then the answer may be there, waiting to be read.
@@ -113,6 +105,6 @@ package struct PingTimer: Sendable {
             asked = now
             return .ask
         }
-        return .giveUp
+        return .end(.keepaliveTimeout)
     }
 }

@@ -70,9 +70,6 @@ public struct Caller: Sendable, Hashable, CustomReflectable {
         link.settings.standIns.lazy.compactMap { $0 as? Proxy }.first
     }
 
-    /// Counts that the caller has run into a limit.
-    func overran(_ limit: Limit) { link.overran(limit) }
-
     /// Calls the action once, when this caller's session is over. It is over when the caller has left, or has not come back in
     /// time after its connection was lost. If it is over already, the action is called before this returns.
     ///
@@ -127,7 +124,9 @@ public func withCaller<Result>(
     let context = LinkContext(
         runner: RequestRunner(loop: EventLoop.shared), exports: Exports(isAtClient: true), settings: Shared(settings),
         log: LogRecord.standardError)
-    let link = Link(context, identity: identity, address: address)
+    let link = Link(context)
+    link.identity = identity
+    link.setAddress(address)
     link.requester.close(
         RPCError(
             .unavailable, "a caller of withCaller has no connection and exports only what it is given",

@@ -121,12 +121,6 @@ package final class Exports: Sendable {
         }
     }
 
-    /// The same with a name that is a text.
-    func method(named name: String) -> (ExportedObject, ExportedMethod)? {
-        var name = name
-        return name.withUTF8 { method(named: WireName(UnsafeRawBufferPointer($0))) }
-    }
-
     /// The object with this path, that is, a wire name without a method.
     func object(_ path: String) -> ExportedObject? {
         let service = path.prefix { $0 != "[" }

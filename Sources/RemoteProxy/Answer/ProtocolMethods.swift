@@ -30,22 +30,14 @@ extension ExportedMethod {
         return ExportedMethod(
             signature: signature, service: _ServiceDescription(signature.service)
         ) { call in
-            let method = try call.arguments(argument, of: signature)
-            guard let (object, found) = exports.method(named: method) ?? referred(method, object) else {
-                return try call.answer(false, .codable)
+            var text = try call.arguments(argument, of: signature)
+            let found = text.withUTF8 { bytes in
+                let name = WireName(UnsafeRawBufferPointer(bytes))
+                return exports.method(named: name)
+                    ?? object(name).flatMap { object in object.index.method(named: name.method).map { (object, $0) } }
             }
-            try call.answer(await object.supports(found.signature), .codable)
-        }
-    }
-
-    private static func referred(
-        _ name: String, _ object: (WireName) -> ExportedObject?
-    ) -> (ExportedObject, ExportedMethod)? {
-        var text = name
-        return text.withUTF8 { bytes in
-            let name = WireName(UnsafeRawBufferPointer(bytes))
-            guard let object = object(name) else { return nil }
-            return object.index.method(named: name.method).map { (object, $0) }
+            guard let (object, method) = found else { return try call.answer(false, .codable) }
+            try call.answer(await object.supports(method.signature), .codable)
         }
     }
 }

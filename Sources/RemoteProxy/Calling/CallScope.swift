@@ -12,8 +12,9 @@ package struct CallScope: Sendable {
     var metadata: CallMetadata?
     /// The rights of the task. Of several rights to one object, each lies inside the one before it.
     var rights: [any Right] = []
-    /// What calls to one peer do when that peer is unreachable. A failover sets it around its attempt at the peer.
-    var attempt: FailoverAttempt?
+    /// What becomes of calls to one end when it cannot be reached; calls to other ends wait as usual. A failover sets it around its
+    /// attempt at that end.
+    var attempt: (requester: ObjectIdentifier, persistence: Persistence)?
     /// The request that the task serves, if others must know it again. Never shared between two requests.
     var served: ServedRequest?
     /// The worker that serves the request. It may have gone on to another request since.
@@ -88,17 +89,6 @@ extension CallScope {
             do throws(Failure) { return .success(try await body()) } catch { return .failure(error) }
         }
         return try end.get()
-    }
-}
-
-/// Says, in a scope, what becomes of calls to one end when it cannot be reached. Calls to other ends wait as usual.
-struct FailoverAttempt: Sendable {
-    let requester: ObjectIdentifier
-    let persistence: Persistence
-
-    init(at requester: Requester, _ persistence: Persistence) {
-        self.requester = ObjectIdentifier(requester)
-        self.persistence = persistence
     }
 }
 

@@ -14,6 +14,7 @@ extension Requester {
         let isOpen = feed { state in
             guard let effects = state.half.attach(route.number, beginning, at: now) else { return nil }
             state.route = route
+            state.supported = [:]
             if state.link !== link { former = state.link }
             settled = state.objects.begin(beginning) { link.objects }
             state.link = link

@@ -54,7 +54,8 @@ package final class Requester: Sendable {
         /// Called when the requester takes no more calls and posts; by the numbers of the watches.
         var onClosed: [Int: @Sendable () -> Void] = [:]
         var lastWatch = 0
-        var supported = SupportedMethods()
+        /// Which methods the other end has, as it has said over the present connection. Another one may lead to another server.
+        var supported: [String: Bool] = [:]
         var objects = ObjectsUnderWay()
         /// Whether there are any. Stored here, because every reply asks.
         var namesObjects = false

@@ -12,17 +12,15 @@ extension RemoteSubject: SelectiveSubject {
 
 extension Requester {
     fileprivate func supports(_ method: String) async throws -> Bool {
-        let connection = connectionNumber
-        if let known = state.withLock({ $0.supported.answer(method, over: connection) }) { return known }
+        let (connection, known) = state.withLock { ($0.route?.number, $0.route == nil ? nil : $0.supported[method]) }
+        if let known { return known }
         let answer = try await asked(method)
-        // If the connection has changed meanwhile, another server may have answered.
-        if let connection, connection == connectionNumber {
-            state.withLock { $0.supported.remember(answer, method, over: connection) }
+        state.withLock { state in
+            // If the connection has changed meanwhile, another server may have answered.
+            if connection != nil, connection == state.route?.number { state.supported[method] = answer }
         }
         return answer
     }
-
-    private var connectionNumber: Int? { state.withLock { $0.route?.number } }
 
     private func asked(_ method: String) async throws -> Bool {
         let call = newCall()
@@ -50,25 +48,5 @@ extension Requester {
                 outcome: .notExecuted)
         case .failed(let failure): throw error(failure)
         }
-    }
-}
-
-/// What the other end has answered, so that it is asked once for each method. Part of the requester's locked state.
-struct SupportedMethods {
-    private var connection: Int?
-    private var answers: [String: Bool] = [:]
-
-    func answer(_ method: String, over connection: Int?) -> Bool? {
-        connection == self.connection ? answers[method] : nil
-    }
-
-    /// Notes an answer. Forgets what came over another connection, which may have led to another server.
-    mutating func remember(_ answer: Bool, _ method: String, over connection: Int?) {
-        guard let connection else { return }
-        if connection != self.connection {
-            self.connection = connection
-            answers = [:]
-        }
-        answers[method] = answer
     }
 }

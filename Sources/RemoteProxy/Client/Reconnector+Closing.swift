@@ -18,7 +18,7 @@ extension Reconnector {
         let pending = requester.stopAccepting(reason) { [weak self] in self?.end() } ?? 0
         for caller in connecting { _ = caller.end(with: .failure(reason)) }
         guard pending > 0 else { return end() }
-        let grace = grace ?? postGrace
+        let grace = grace ?? configuration.postGrace
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: grace)) { [self] in end(after: grace) }
         let (hasEnded, waiting, action) = state.withLock { state in
             state.graceTimer = timer

@@ -40,9 +40,7 @@ final class Reconnector: Sendable {
     let requester: Requester
     let states = StateBroadcast(RPCClient.State.idle)
     let dialer: Dialer
-    private let framing: Framing
-    private let connectTimeout: Duration
-    let postGrace: Duration
+    let configuration: RPCClient.Configuration
     private let chance: @Sendable () -> Double
     let state: Lock<State>
 
@@ -52,9 +50,7 @@ final class Reconnector: Sendable {
     ) {
         self.dialer = dialer
         self.chance = chance
-        framing = configuration.framing
-        connectTimeout = configuration.connectTimeout
-        postGrace = configuration.postGrace
+        self.configuration = configuration
         state = Lock(State(machine: Reconnection(backoff: configuration.reconnect.waits)))
         context = LinkContext(
             runner: RequestRunner(loop: dialer.loop, handoff: dialer.handoff), exports: exports,
@@ -132,7 +128,8 @@ final class Reconnector: Sendable {
         guard let attempt else { return }
         states.send(.connecting)
         let giveUp = dialer.dial { [weak self] result in self?.dialled(result, attempt) }
-        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: connectTimeout)) { [weak self] in
+        let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: configuration.connectTimeout)) {
+            [weak self] in
             self?.timedOut(attempt)
         }
         let (isLate, isReady) = state.withLock { state in
@@ -195,7 +192,7 @@ final class Reconnector: Sendable {
             lost(attempt, because: error.description, isLasting: error.isLasting)
         case .success(let carrier):
             let link = Link(context, requester)
-            let channel = FramedChannel(carrier, for: link, framing.framer)
+            let channel = FramedChannel(carrier, for: link, configuration.framing.framer)
             let isCurrent = state.withLock { state in
                 guard state.attempt == attempt, state.machine.phase == .connecting else { return false }
                 state.channel = channel
@@ -255,7 +252,7 @@ final class Reconnector: Sendable {
         giveUp?()
         channel?.abort()
         let what = channel.map { "\($0.remoteAddress): no greeting" } ?? "no connection"
-        lost(attempt, because: "\(what) within \(connectTimeout) (connectTimeout)")
+        lost(attempt, because: "\(what) within \(configuration.connectTimeout) (connectTimeout)")
     }
 
     /// - Parameters:

@@ -40,7 +40,9 @@ final class RemoteEnd: Sendable {
 
     /// What a call does when this end cannot be reached; for the call's scope.
     /// - Parameter isLast: whether no other end is left to ask. Then the call waits until it has been sent.
-    func attempt(isLast: Bool) -> FailoverAttempt { FailoverAttempt(at: requester, isLast ? .endsIfSent : .ends) }
+    func attempt(isLast: Bool) -> (requester: ObjectIdentifier, persistence: Persistence) {
+        (ObjectIdentifier(requester), isLast ? .endsIfSent : .ends)
+    }
 
     /// As `Requester.whenClosed`.
     func whenClosed(_ action: @escaping @Sendable () -> Void) -> Registration? { requester.whenClosed(action) }

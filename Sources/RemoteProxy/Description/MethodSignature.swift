@@ -117,12 +117,10 @@ public struct MethodSignature: Sendable, Hashable {
     /// The name on the wire: `Service[object].method` for one of several objects.
     func wireName(on object: String?) -> String {
         // A method of the wire protocol, such as `rpc.hold`, belongs to no service.
-        service.isEmpty ? name : "\(path(on: object)).\(name)"
+        service.isEmpty ? name : "\(Self.path(of: service, on: object)).\(name)"
     }
 
     /// The name on the wire without the method.
-    func path(on object: String?) -> String { Self.path(of: service, on: object) }
-
     static func path(of service: String, on object: String?) -> String { object.map { "\(service)[\($0)]" } ?? service }
 
     var opening: String { shared.opening }

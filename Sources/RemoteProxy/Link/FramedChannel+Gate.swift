@@ -87,7 +87,7 @@ extension FramedChannel {
     /// Returns false.
     private func flooded(_ limit: Limit) -> Bool {
         guard !isOver else { return false }
-        let why = gate.explanation(of: limit)
+        let why = gate.settings.limits.overrun(of: limit)
         link.answer(.null, with: RPCError(.busy, why, outcome: .notExecuted), in: nil)
         endGate(limit)
         return false
@@ -120,7 +120,8 @@ extension FramedChannel {
         case .ask: ping()
         case .end(.idleTime):
             gate.settings.traffic?.overran(.idleTime)
-            link.log(LogRecord(.notice, "drained \(carrier.remoteAddress): \(gate.explanation(of: .idleTime))"))
+            link.log(
+                LogRecord(.notice, "drained \(carrier.remoteAddress): \(gate.settings.limits.overrun(of: .idleTime))"))
             link.drain()
         case .end(let limit):
             endGate(limit)
@@ -149,7 +150,7 @@ extension FramedChannel {
 
     /// Ends the connection because of a limit: nothing more is read from it.
     func endGate(_ limit: Limit) {
-        let why = gate.explanation(of: limit)
+        let why = gate.settings.limits.overrun(of: limit)
         link.outputChanged(of: self)
         guard stopReading(because: why) else { return }
         gate.isSilent = limit == .keepaliveTimeout

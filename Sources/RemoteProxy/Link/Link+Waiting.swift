@@ -62,7 +62,7 @@ extension Link {
         connection?.answers &+= answers
         // Removed one by one: there are few of them, and removing a range takes longer.
         while !replies.isEmpty { replies.removeLast() }
-        if let stray { countStray(stray) }
+        if let stray { countStray("a reply with the id \(stray): no call had it") }
     }
 
     // MARK: requests that wait

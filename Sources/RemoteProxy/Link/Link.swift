@@ -84,12 +84,6 @@ package final class Link: @unchecked Sendable {
             frameSize: limits.maximumFrameSize)
         admission = Admission(context)
     }
-
-    /// A link without a channel, for a caller that has none.
-    convenience init(_ context: LinkContext, identity: Identity?, address: String) {
-        self.init(context)
-        shared.withLock { ($0.identity, $0.address) = (identity, address) }
-    }
 }
 
 extension Link {
@@ -368,24 +362,16 @@ extension Link {
         channel?.abort()
     }
 
-    /// Counts that the other end has given back what it was not given. Logged once for each session.
-    func countStrayRelease() {
+    /// Counts that the other end has answered or given back what it never got from here. Logs the first for each session.
+    /// - Parameter what: what was ignored.
+    func countStray(_ what: @autoclosure () -> String) {
         settings.traffic?.count { $0.strays += 1 }
         guard !admission.hasToldOfStray else { return }
         admission.hasToldOfStray = true
-        log(
-            LogRecord(
-                .warning,
-                "ignored that an object was given back that the other end has not. Logged once for each session"))
+        log(LogRecord(.warning, "ignored \(what()). Logged once for each session"))
     }
 
-    /// Logs that the other end has answered a call that it was never sent. Once for each session; all are counted.
-    func countStray(_ number: Int64) {
-        settings.traffic?.count { $0.strays += 1 }
-        guard !admission.hasToldOfStray else { return }
-        admission.hasToldOfStray = true
-        log(LogRecord(.warning, "ignored a reply with the id \(number): no call had it. Logged once for each session"))
-    }
+    func countStrayRelease() { countStray("that an object was given back that the other end has not") }
 
     /// What is asked for about the session. Callable from any thread.
     var watch: SessionWatch {

@@ -50,19 +50,10 @@ package final class SessionTable: Sendable {
     }
 
     package var count: Int { state.withLock { $0.entries.count } }
-    /// Whether a session has this id; for tests.
-    func has(_ id: String) -> Bool { state.withLock { $0.entries[id] != nil } }
     /// All sessions, with or without a channel, and those that are over and have posts left to run.
     package var all: [Link] { state.withLock { $0.entries.values.map(\.link) + $0.finishing.values.map(\.link) } }
     /// The link that has this session; for tests.
     package func link(named id: String) -> Link? { state.withLock { $0.entries[id]?.link } }
-    /// How many answers no client has acknowledged; for tests, on the loop of all sessions.
-    package var keptReplies: Int {
-        state.withLock { $0.entries.values.map { $0.link.half.replies.count }.reduce(0, +) }
-    }
-
-    /// How many posts no client has acknowledged; for tests.
-    var pendingPosts: Int { all.reduce(0) { $0 + $1.requester.pendingPosts } }
 
     /// Adds a session. Returns false if the table is closed, or is full and all its sessions have their client. A full table
     /// drops the session that has waited longest for its client: one of the same owner if any waits, so that no owner crowds

@@ -30,7 +30,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(machine.check(at: at(16_000)) == .ask)
         #expect(machine.due == at(21_000))
         #expect(machine.check(at: at(20_999)) == .wait)
-        #expect(machine.check(at: at(21_000)) == .giveUp)
+        #expect(machine.check(at: at(21_000)) == .end(.keepaliveTimeout))
     }
 
     @Test(arguments: [(15_000, 5_000, 16_250), (200, 100, 225), (20, 60_000, 25)])
@@ -39,7 +39,9 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
             interval: .milliseconds(interval), timeout: .milliseconds(timeout), isSecond: true, at: at(0))
         machine.begin(at: at(0))
         #expect(machine.due == at(asks) && machine.check(at: at(asks)) == .ask)
-        #expect(machine.due == at(interval + timeout) && machine.check(at: at(interval + timeout)) == .giveUp)
+        #expect(
+            machine.due == at(interval + timeout)
+                && machine.check(at: at(interval + timeout)) == .end(.keepaliveTimeout))
     }
 
     @Test func `of two ends that live only the first asks`() {
@@ -86,7 +88,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         #expect(machine.probe(at: at(15_999)) == .heard && machine.due == at(16_000))
         #expect(machine.probe(at: at(16_000)) == .ask && machine.due == at(18_500))
         #expect(machine.probe(at: at(17_000)) == .asked && machine.due == at(18_500))
-        #expect(machine.check(at: at(18_499)) == .wait && machine.check(at: at(18_500)) == .giveUp)
+        #expect(machine.check(at: at(18_499)) == .wait && machine.check(at: at(18_500)) == .end(.keepaliveTimeout))
         machine.heardPeer(at: at(18_500))
         #expect(machine.probe(at: at(18_500)) == .heard && machine.due == at(33_500))
     }
@@ -106,7 +108,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         machine.begin(at: at(0))
         #expect(machine.probe(at: at(4_999)) == .heard && machine.due == .distantFuture)
         #expect(machine.probe(at: at(5_000)) == .ask && machine.due == at(7_500))
-        #expect(machine.check(at: at(7_500)) == .giveUp)
+        #expect(machine.check(at: at(7_500)) == .end(.keepaliveTimeout))
         machine.heardPeer(at: at(7_500))
         #expect(machine.due == .distantFuture)
     }
@@ -139,7 +141,7 @@ private func at(_ milliseconds: Int64) -> Instant { Instant(nanoseconds: millise
         var machine = Self.machine()
         #expect(machine.check(at: at(500_000)) == .ask)
         #expect(machine.check(at: at(600_000)) == .ask)
-        #expect(machine.check(at: at(605_000)) == .giveUp)
+        #expect(machine.check(at: at(605_000)) == .end(.keepaliveTimeout))
     }
 }
 

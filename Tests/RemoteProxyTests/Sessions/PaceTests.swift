@@ -68,7 +68,7 @@ private final class NotingDepot: Depot {
         #expect(hauled.value == 250 && depot.numbers == Array(0..<250))
         #expect(network.dials == 1 && log.withLock { $0 }.isEmpty)
         network.loop.advance(by: .seconds(2))
-        #expect(network.sessions.pendingPosts == 0)
+        #expect(network.pendingPosts == 0)
     }
 
     @Test func `a client that comes back to more posts than a connection takes gets them all`() throws {
@@ -133,13 +133,13 @@ private final class NotingDepot: Depot {
         let proxy = DepotProxy(client)
         #expect(try network.loop.complete { try await proxy.haul(3, bytes: 10) } == 3)
         network.loop.run()
-        #expect(depot.numbers == [0, 1, 2] && network.sessions.pendingPosts == 3)
+        #expect(depot.numbers == [0, 1, 2] && network.pendingPosts == 3)
         network.loop.pretend { proxy.store("1 x") }
         network.loop.run()
         #expect(client.requester.pendingPosts == 1)
         network.loop.advance(by: .seconds(1))
         #expect(
-            client.requester.pendingPosts == 0 && network.sessions.pendingPosts == 0 && network.keptReplies == 0)
+            client.requester.pendingPosts == 0 && network.pendingPosts == 0 && network.keptReplies == 0)
     }
 
     @Test(arguments: [1, 63, 64, 65, 128]) func `answers are acknowledged within a second, however many they are`(

@@ -41,7 +41,7 @@ import Testing
         for _ in 0..<4 {
             // Those that are new have their clients.
             #expect(table.add(link(of: "bob")))
-            let left = names.filter { id, _ in !table.has(id) }
+            let left = names.filter { id, _ in table.link(named: id) == nil }
             for (id, name) in left {
                 names[id] = nil
                 order.append(name)
@@ -61,7 +61,7 @@ import Testing
         #expect(table.claim(links[0].id, by: nil) === links[0])
         table.left(links[0])
         #expect(table.add(link(table)))
-        #expect(table.has(links[0].id) && !table.has(links[1].id))
+        #expect(table.link(named: links[0].id) != nil && table.link(named: links[1].id) == nil)
     }
 
     @Test func `nobody finds a session by guessing`() {

@@ -175,10 +175,6 @@ extension ServiceProxy {
     /// that changes something.
     public func guarded(by policy: AccessPolicy) -> Self { guarded(by: policy) { _ in true } }
 
-    package func guarded(by policy: AccessPolicy, clock: any Loop) -> Self {
-        guarded(by: policy, clock: clock) { _ in true }
-    }
-
     /// Asks the policy about these methods only. All others pass, and so does `exclusively`.
     public func guarded(by policy: AccessPolicy, methods: [MethodName]) -> Self {
         let names = Set(methods.map(\.name))
@@ -191,9 +187,9 @@ extension ServiceProxy {
         return guarded(by: policy) { !names.contains($0.name) }
     }
 
-    private func guarded(
+    package func guarded(
         by policy: AccessPolicy, clock: any Loop = EventLoop.shared,
-        _ isJudged: @escaping @Sendable (MethodSignature) -> Bool
+        _ isJudged: @escaping @Sendable (MethodSignature) -> Bool = { _ in true }
     ) -> Self {
         Self(
             subject: GuardedSubject(
