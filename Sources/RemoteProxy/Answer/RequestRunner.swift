@@ -10,7 +10,7 @@ import JSONCodec
 package import RPCSockets
 package import RPCWire
 
-/// `@unchecked Sendable`: everything here is touched on the loop's thread only.
+/// `@unchecked Sendable`: everything here is touched on the loop's thread only, which debug builds check where it is entered.
 package final class RequestRunner: @unchecked Sendable {
     package let loop: any Loop
     /// Gives the loop another thread while a subject keeps this one. Nil where the loop never changes its thread.
@@ -57,6 +57,7 @@ package final class RequestRunner: @unchecked Sendable {
 
     @inline(__always)
     func accept(_ request: consuming IncomingRequest) {
+        loop.checkIsCurrent()
         inbox.append(request)
         if !isCheckPending { attend() }
     }
@@ -80,6 +81,7 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Called when a woken worker runs. It takes one request; if more wait, a check follows, since it may not get to them.
     private func arrived(_ worker: Worker) {
+        loop.checkIsCurrent()
         if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isCheckPending = false }
     }
 

@@ -254,6 +254,7 @@ extension Link {
     /// Called when the turn of a request has come. False if it was cancelled while it waited: then it must not run.
     @inline(__always)
     func prepare(_ request: borrowing IncomingRequest, on worker: Worker) -> Bool {
+        checkLoop()
         worker.output.removeAll()
         leaveLine()
         retryWaitingRequests()
@@ -267,6 +268,7 @@ extension Link {
     /// Once in memory, not in each of its callers: what runs for every call is to fit into a processor's first cache.
     @inline(never)
     func finish(_ request: borrowing IncomingRequest, _ failure: (any Error)?, on worker: Worker) {
+        checkLoop()
         let output = worker.output
         let stop = half.calls.finish(slot: request.slot)
         if let served = request.served { served.end() }
@@ -376,6 +378,7 @@ extension Link {
 
     /// Cancels the tasks in these slots. Their subjects' cancellation handlers run inside this call.
     func stopWorkers(in slots: [Int]) {
+        checkLoop()
         for slot in slots {
             let worker = half.calls.runner(of: slot)?.takeUnretainedValue() as? Worker
             worker?.task?.cancel()
@@ -514,6 +517,7 @@ extension Link {
 
     /// Called when the other end has acknowledged answers and transfers.
     func acknowledged(_ progress: Progress) {
+        checkLoop()
         half.acknowledged(replies: progress.replies, transfers: progress.transfers ?? 0)
         arrived(replies: progress.replies, lacksOthers: false)
         reportKeptBytes()

@@ -73,6 +73,7 @@ extension Link {
     ///   - number: tells the channel from the others that serve the same requester.
     ///   - owner: is told what becomes of the channel.
     package func open(_ channel: any MessageChannel, number: Int, owner: @escaping Owner = { _, _ in }) {
+        checkLoop()
         serve(over: Connection(channel, number: number, owner: owner))
         channel.open()
         if saysHello { return sayHello() }
@@ -328,6 +329,7 @@ extension Link {
     ///   - sent: a message that begins there or later was certainly not sent.
     ///   - isSilent: whether the other end had stopped answering or reading.
     func ended(_ channel: any MessageChannel, sentUpTo sent: UInt64, because why: String, isSilent: Bool) {
+        checkLoop()
         // Another channel may serve the link by now.
         guard let old = connection, old.channel === channel else { return }
         dropWaiting()
@@ -349,6 +351,7 @@ extension Link {
 
     /// Less waits in the channel than before, or has begun to wait.
     func outputChanged(of channel: any MessageChannel) {
+        checkLoop()
         guard connection?.channel === channel else { return }
         countOutput()
         if channel.isOver || channel.isCrowded { return }

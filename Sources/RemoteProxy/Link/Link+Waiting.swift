@@ -27,6 +27,7 @@ extension Link {
     /// - Parameter size: how many bytes it has.
     @inline(__always)
     func received(_ message: consuming Message, size: Int) {
+        checkLoop()
         switch message {
         case .request, .batch, .unreadable, .naming(.request, _), .naming(.unreadable, _):
             guard mayBegin || passesWaiting(message) else {
@@ -50,6 +51,7 @@ extension Link {
     /// Called when the channel has stopped reading for now.
     /// - Parameter all: whether everything has been read that has come.
     func hasRead(all: Bool) {
+        checkLoop()
         connection?.isAllRead = all
         if all { finishIfAnswered() }
         handOnReplies()

@@ -53,7 +53,8 @@ package final class Link: @unchecked Sendable {
     private let shared: Lock<Shared>
 
     // On the loop. Checks of exclusive access would cost a tenth of a call, so they are off. That is safe: a single thread can
-    // overlap two accesses only if it calls itself, and no code here calls out before it has finished a change.
+    // overlap two accesses only if it calls itself, and no code here calls out before it has finished a change. Debug builds check where
+    // the link is entered that it is on the loop.
     /// The connection that serves the link now.
     @exclusivity(unchecked) var connection: Connection?
     /// Replies that have come over it and are not handed on yet.
@@ -90,6 +91,8 @@ extension Link {
     var runner: RequestRunner { context.runner }
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
+    @inline(__always)
+    func checkLoop() { loop.checkIsCurrent() }
     /// Whether the other end dialled.
     @inline(__always)
     var isAccepted: Bool { context.sessions != nil }
@@ -226,6 +229,7 @@ extension Link {
 
     /// Called when the connection has ended. A session that can go on waits for another one, within its grace; any other ends.
     func lost(because why: String) {
+        checkLoop()
         guard half.life.lost(at: loop.now) else { return end(why) }
         // An end that listens cannot dial. Only the other end can make the next connection, so nothing is awaited soon.
         if isAccepted { requester.feed { $0.half.unreachable(because: why) } }
@@ -271,6 +275,7 @@ extension Link {
     /// Ends the link: stops its requests, except the posts of an end that has said goodbye, and drops what was kept for that
     /// end. Those posts have as long as a session without a connection has. Does nothing the second time.
     package func end(_ why: String) {
+        checkLoop()
         guard let stops = half.close() else { return }
         context.sessions?.remove(self)
         cancelGrace()

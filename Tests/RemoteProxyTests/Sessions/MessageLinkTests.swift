@@ -80,6 +80,6 @@ import Testing
         client.end(because: "closed", with: channel)
         loop.advance(by: .seconds(1))
         #expect(farContext.sessions?.count == 0)
-        #expect(loop.pretend { link.half.life.isOver } && link.connection == nil)
+        #expect(loop.pretend { link.half.life.isOver && link.connection == nil })
     }
 }
