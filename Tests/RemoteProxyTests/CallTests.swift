@@ -161,6 +161,34 @@ import Testing
         #expect(loop.now == Instant(nanoseconds: 0))
     }
 
+    /// Row C12 of "What became of my call".
+    @Test func `cancelled at any moment, a call ends by that until its own answer has arrived`() throws {
+        let proxy = ProbeProxy(network.client())
+        let loop = network.loop
+        #expect(try loop.complete { try await proxy.echo(0) } == 0)
+        var wereAnswered: [Bool] = []
+        var goesOn = true
+        while goesOn {
+            let moment = wereAnswered.count
+            let call = Task(executorPreference: loop) { try await proxy.echo(moment + 1) }
+            for _ in 0..<moment where goesOn { goesOn = loop.step() }
+            call.cancel()
+            do {
+                #expect(try loop.complete { try await call.value } == moment + 1)
+                wereAnswered.append(true)
+            } catch {
+                #expect(error is CancellationError)
+                wereAnswered.append(false)
+            }
+            loop.run()
+        }
+        let cancelled = wereAnswered.count { !$0 }
+        #expect(!wereAnswered.drop { !$0 }.contains(false))
+        // At the last moment the task is over already. At the one before, it has its answer and does not run yet.
+        #expect(cancelled >= 3 && wereAnswered.count - cancelled >= 2)
+        #expect(Set(probe.executed).count == probe.executed.count)
+    }
+
     @Test func `a task that was cancelled before calls nobody`() throws {
         let proxy = ProbeProxy(network.client())
         let loop = network.loop
