@@ -2,16 +2,13 @@
 
 package import RPCWire
 
-extension LoopThread {
-    /// Debug builds trap if the calling code does not run on this loop. Release builds do not ask: each question costs more than most
-    /// uses of the values that belong to a loop.
-    @inline(__always)
-    package func checkIsCurrent() {
-        #if DEBUG
-            precondition(isCurrent, "touched outside of its loop")
-        #endif
+#if DEBUG
+    extension LoopThread {
+        /// Traps if the calling code does not run on this loop. Release builds do not ask: each question costs more than most uses of the
+        /// values that belong to a loop.
+        package func checkIsCurrent() { precondition(isCurrent, "touched outside of its loop") }
     }
-}
+#endif
 
 /// A value that only code on a loop may touch. Debug builds trap if other code touches it, or if two pieces of code change it
 /// at the same time. Release builds check neither, because each check costs more than most uses of such values.

@@ -56,8 +56,15 @@ package final class RequestRunner: @unchecked Sendable {
     }
 
     @inline(__always)
+    private func checkLoop() {
+        #if DEBUG
+            loop.checkIsCurrent()
+        #endif
+    }
+
+    @inline(__always)
     func accept(_ request: consuming IncomingRequest) {
-        loop.checkIsCurrent()
+        checkLoop()
         inbox.append(request)
         if !isCheckPending { attend() }
     }
@@ -81,7 +88,7 @@ package final class RequestRunner: @unchecked Sendable {
 
     /// Called when a woken worker runs. It takes one request; if more wait, a check follows, since it may not get to them.
     private func arrived(_ worker: Worker) {
-        loop.checkIsCurrent()
+        checkLoop()
         if inbox.count > (worker.isUsedUp ? 0 : 1) { checkLater() } else { isCheckPending = false }
     }
 

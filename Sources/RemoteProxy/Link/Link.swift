@@ -92,7 +92,11 @@ extension Link {
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
     @inline(__always)
-    func checkLoop() { loop.checkIsCurrent() }
+    func checkLoop() {
+        #if DEBUG
+            loop.checkIsCurrent()
+        #endif
+    }
     /// Whether the other end dialled.
     @inline(__always)
     var isAccepted: Bool { context.sessions != nil }

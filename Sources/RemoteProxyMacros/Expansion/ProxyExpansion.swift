@@ -1,7 +1,7 @@
 // Writes the source of a proxy from a model: one member here for each generated item. `GeneratedCode.swift` of RemoteProxy
 // lists what the generated source calls.
 
-/// Writes the proxy of a protocol.
+/// Writes the proxy of a protocol, and the extension for what refines it.
 struct ProxyExpansion {
     private let model: ProtocolModel
     private var access: String { model.memberAccess }
@@ -11,7 +11,7 @@ struct ProxyExpansion {
 
     init(_ model: ProtocolModel) { self.model = model }
 
-    /// The whole expansion.
+    /// The proxy, beside the protocol.
     var source: SourceText {
         let table = MethodTableExpansion(model)
         return """
