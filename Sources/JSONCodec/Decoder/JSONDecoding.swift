@@ -35,6 +35,7 @@ package func decodeJSON<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512, isKnownUTF8: Bool = false,
     in context: CodingContext = .none
 ) throws -> Value {
+    if type == Int.self, let integer = JSONNumber.integer(in: bytes) { return unsafeBitCast(integer, to: type) }
     var reader = JSONReader(bytes, maximumDepth: maximumDepth)
     reader.isKnownUTF8 = isKnownUTF8
     let value = try decodeJSON(type, at: &reader, in: context)

@@ -109,6 +109,16 @@ extension JSONNumber {
         return (isNegative ? 0 &- integer : integer, at)
     }
 
+    /// The integer that a whole text is, if it has at most eighteen digits and nothing around it. The usual result of a call.
+    @inline(__always)
+    static func integer(in text: UnsafeRawBufferPointer) -> Int? {
+        guard let base = text.baseAddress, !text.isEmpty,
+            let (value, end) = plainInteger(base.assumingMemoryBound(to: UInt8.self), at: 0, of: text.count),
+            end == text.count
+        else { return nil }
+        return Int(value)
+    }
+
     /// Returns the offset behind a short number, maybe with a fraction, that begins before the bound. Returns 0 for any other.
     /// At least eight bytes of text must follow the bound.
     @inline(__always)
