@@ -91,15 +91,17 @@ extension Link {
     var runner: RequestRunner { context.runner }
     var exports: Exports { context.exports }
     var settings: LinkSettings { context.settings.value }
+    /// Whether the other end dialled.
+    @inline(__always)
+    var isAccepted: Bool { context.sessions != nil }
+
+    /// Debug builds trap if the calling code is not on the loop.
     @inline(__always)
     func checkLoop() {
         #if DEBUG
             loop.checkIsCurrent()
         #endif
     }
-    /// Whether the other end dialled.
-    @inline(__always)
-    var isAccepted: Bool { context.sessions != nil }
 
     /// Names the session. The listening end makes it and tells the other end. An end that knows it can take the session over,
     /// so it must not be guessable.
