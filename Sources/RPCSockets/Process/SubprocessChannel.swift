@@ -69,6 +69,7 @@ package final class SubprocessChannel: ByteChannel {
     package func write(_ fill: (inout SendBuffer, UInt64) -> Void) -> UInt64 { inside.write(fill) }
     package func flush(_ hint: FlushHint) { inside.flush(hint) }
     package func resumeReading() { inside.resumeReading() }
+    package func releaseRoom() { inside.releaseRoom() }
 
     package func close() {
         inside.close()

@@ -18,6 +18,14 @@ extension SocketChannel: TurnEndWork {
         writeQueued()
     }
 
+    package func releaseRoom() {
+        outgoing.withLock { outgoing in
+            guard outgoing.isIdle else { return }
+            outgoing.empty()
+            sending.letGo()
+        }
+    }
+
     /// Sends the queued bytes, unless another writer is at work.
     func writeQueued() {
         if let first = outgoing.withLock({ $0.beginWriting() ? $0.next(&sending) : nil }) { write(first) }

@@ -225,6 +225,11 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         loop.submit { [self] in state.withLock { $0.receiver }?.outputChanged() }
     }
 
+    package func releaseRoom() {
+        state.withLock { if $0.queue.isEmpty { $0.queue.letGo() } }
+        inside.releaseRoom()
+    }
+
     /// Seals queued bytes, and puts them into the queue of the channel inside.
     /// - Returns: whether more can be sealed now.
     @discardableResult
@@ -250,7 +255,8 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         connection.removeOutput()
     }
 
-    /// What has more bytes than this is not copied into the queue of the channel inside. A queue that has grown stays so large.
+    /// What has more bytes than this is not copied into the queue of the channel inside, because a queue that has grown stays so
+    /// large for some time.
     private static let mostCopied = 256
 
     @discardableResult

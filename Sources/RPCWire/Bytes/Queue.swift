@@ -78,7 +78,9 @@ package struct Queue<Element: ~Copyable>: ~Copyable, @unchecked Sendable {
 
     @usableFromInline
     mutating func move(to capacity: Int) {
-        let other = UnsafeMutableBufferPointer<Element>.allocate(capacity: capacity)
+        var other = UnsafeMutableBufferPointer<Element>(start: nil, count: 0)
+        // Even a piece of memory without a byte would take a block.
+        if capacity > 0 { other = .allocate(capacity: capacity) }
         for index in 0..<count {
             (other.baseAddress.unsafelyUnwrapped + index).moveInitialize(
                 from: ring.baseAddress.unsafelyUnwrapped + place(index), count: 1)

@@ -32,6 +32,8 @@ package struct SendBuffer: ~Copyable, @unchecked Sendable {
 
     @inlinable package var count: Int { end - start + (shared?.bytes.count ?? 0) }
     package var isEmpty: Bool { start == end && shared == nil }
+    /// How much memory the buffer has; for tests.
+    var room: Int { memory?.count ?? 0 }
 
     /// The bytes that stand behind `bytes`. Valid until the buffer is changed.
     package var sharedBytes: UnsafeRawBufferPointer {

@@ -20,7 +20,7 @@ package struct AnswererHalf: ~Copyable {
     @usableFromInline package var receipts = Receipts()
     /// The answers that the peer may not have yet.
     @usableFromInline package private(set) var replies = KeptMessages()
-    /// The transfers that the peer may not have yet. Nil until the first one is kept, because few sessions ever have one.
+    /// The transfers that the peer may not have yet. Often nil, because few sessions ever have one.
     private var transfers: KeptTransfers?
     /// The number of the last transfer that was sent.
     private var lastTransfer: Int64 = 0
@@ -195,6 +195,13 @@ extension AnswererHalf {
         life.endsWithChannel()
         replies.removeAll()
         transfers = nil
+    }
+
+    /// Gives memory back that is not in use.
+    package mutating func releaseRoom() {
+        calls.releaseRoom()
+        replies.releaseRoom()
+        if transfers?.messages.isEmpty == true { transfers = nil }
     }
 
     /// Ends the session, and drops all that was kept.

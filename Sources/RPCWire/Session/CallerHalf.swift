@@ -74,6 +74,14 @@ package struct CallerHalf: ~Copyable, Sendable {
     /// How long a message may be without its end. 64 bytes are left for the end, which has a number and a time.
     var longest: Int { frameLimit - 64 }
 
+    /// Gives memory back that is not in use.
+    package mutating func releaseRoom() {
+        calls.releaseRoom(beyond: 0)
+        posts.releaseRoom()
+        if line.isEmpty { line = [] }
+        if abandoned.isEmpty { abandoned = [:] }
+    }
+
     /// Sets the most bytes that the peer takes in a message; nil if it has named no limit.
     package mutating func limitFrames(to size: Int?) {
         frameLimit = min(mostFrameBytes, max(64, size ?? .max))

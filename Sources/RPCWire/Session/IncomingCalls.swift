@@ -93,6 +93,9 @@ package struct IncomingCalls: ~Copyable {
     /// The bytes that came with the calls of the table, and those that are kept for them until they end.
     @usableFromInline package var held = HeldBytes()
 
+    /// How many slots the table has; for tests.
+    var placeCount: Int { entries.count }
+
     /// Whether the table would refuse the next call because of a limit.
     @inlinable
     package var isFull: Bool { count &- posts >= limit || held.count >= byteLimit }
@@ -173,6 +176,11 @@ package struct IncomingCalls: ~Copyable {
 
     /// This end is finishing: running calls go on, and no new call begins.
     package mutating func drain() { isDraining = true }
+
+    /// Gives the memory back, if the table is empty.
+    mutating func releaseRoom() {
+        if count == 0 { (entries, firstFree) = ([], -1) }
+    }
 
     /// The earliest deadline of the calls that have not been told to stop.
     package var nextDeadline: Instant? {

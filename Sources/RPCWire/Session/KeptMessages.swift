@@ -50,6 +50,8 @@ package struct KeptMessages: ~Copyable, Sendable {
     /// The bytes of all messages but the large ones.
     package var byteCountOfSmall: Int { bytes.count }
     @inlinable package var isEmpty: Bool { countOfAll == 0 }
+    /// How much memory there is for small messages, and for how many messages; for tests.
+    var room: (bytes: Int, count: Int) { (bytes.room, entries.ring.count) }
 
     /// Keeps a copy of a message. Ignores it unless its number is higher than all numbers before.
     /// - Parameter ownBytes: how many of its last bytes are for peers that run this library only.
@@ -97,6 +99,14 @@ package struct KeptMessages: ~Copyable, Sendable {
         entries.removeAll()
         shared = [:]
         (firstByte, count, countOfAll, byteCount, last) = (0, 0, 0, 0, 0)
+    }
+
+    /// Gives all memory back, if no message is kept.
+    mutating func releaseRoom() {
+        guard entries.isEmpty else { return }
+        bytes.letGo()
+        entries.letGo(beyond: 0)
+        shared = [:]
     }
 
     /// The peer has all messages up to this number.

@@ -111,8 +111,7 @@ package struct OutgoingCalls: Sendable {
     }
 
     /// The calls by their numbers: the last bits of a number are its index, so that nothing is hashed. The count is a power of
-    /// two, or 0 before the first call, and at most half of the places are taken. If a number's place is taken by a long call,
-    /// the number is skipped.
+    /// two, or 0, and at most half of the places are taken. If a number's place is taken by a long call, the number is skipped.
     private var entries: [Entry?] = []
     private var nextID: Int64 = 1
     @usableFromInline package private(set) var count = 0
@@ -178,7 +177,7 @@ package struct OutgoingCalls: Sendable {
 
     /// Time has passed. Removes the calls whose deadlines are due, in the order in which they were made.
     package mutating func expire(at now: Instant) -> [Removed] {
-        defer { releaseRoom() }
+        defer { releaseRoom(beyond: Self.mostPlacesKept) }
         return removeAll { $0.call.deadline <= now }
     }
 
@@ -343,7 +342,8 @@ extension OutgoingCalls {
     /// How many places an empty table keeps at most, because each search for a deadline looks at all of them.
     private static let mostPlacesKept = 1_024
 
-    private mutating func releaseRoom() {
-        if count == 0, entries.count > Self.mostPlacesKept { entries = [] }
+    /// Gives the memory back, if the table is empty and has more places than this.
+    mutating func releaseRoom(beyond most: Int) {
+        if count == 0, entries.count > most { entries = [] }
     }
 }

@@ -144,6 +144,12 @@ package struct PendingPosts: ~Copyable {
         return lost
     }
 
+    /// How much memory there is for posts; for tests.
+    var room: (bytes: Int, count: Int) { kept.room }
+
+    /// Gives memory back that is not in use.
+    mutating func releaseRoom() { kept.releaseRoom() }
+
     /// Whether the owner must be told now that the last pending post is settled. True only once.
     mutating func takeSettled() -> Bool {
         guard isSettling, count == 0 else { return false }

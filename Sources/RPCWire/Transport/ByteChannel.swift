@@ -41,6 +41,9 @@ package protocol ByteChannel: AnyObject, Sendable {
     /// Continues to read after the receiver's `wantsMore` was false. Called on the loop.
     func resumeReading()
 
+    /// Gives memory back that is not in use. Called on the loop.
+    func releaseRoom()
+
     /// Sends the queued bytes, then ends the channel in an orderly way, so that the peer can read the last bytes.
     func close()
 
@@ -59,6 +62,7 @@ extension ByteChannel {
     package var isReading: Bool { true }
     package var waiting: Int { 0 }
     package var isCrowded: Bool { false }
+    package func releaseRoom() {}
     package func flush() { flush(.more) }
 
     /// Puts these bytes at the end of the outgoing queue, as `write(_:)` with a closure does.

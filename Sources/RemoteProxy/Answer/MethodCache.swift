@@ -5,7 +5,8 @@ import JSONCodec
 import RPCWire
 import Synchronization
 
-/// Holds at most four methods. Any change of the exports empties it, and `forgetObjects` when objects by reference may be gone.
+/// Holds at most four methods. Any change of the exports empties it, and `forgetObjects` when objects by reference may be gone. Its
+/// link begins a new one after a silence.
 struct MethodCache {
     private struct Entry {
         /// Reused for the next name.

@@ -41,6 +41,7 @@ extension FramedChannel {
         if gate.keepalive.heardPeer(at: carrier.loop.now) {
             bookGate()
             link.pingIsAnswered(over: self)
+            releaseRoom()
         }
         gate.frameTimeout.received(count)
         if gate.login.isLocked { gate.lockedInput += count }
@@ -78,10 +79,18 @@ extension FramedChannel {
             guard gate.admitsPing(at: carrier.loop.now) else { return flooded(.maximumPings) }
             // A peer that pings in time, each time, is not pinged by this end.
             bookGate()
+            releaseRoom()
         case .cancelledNothing:
             guard gate.admitsUnknownCancel(at: carrier.loop.now) else { return flooded(.maximumUnknownCancels) }
         }
         return true
+    }
+
+    /// Gives memory back that is not in use. Usually there was silence before a ping, so it is not needed again soon. A ping amid
+    /// traffic does no harm.
+    private func releaseRoom() {
+        carrier.releaseRoom()
+        link.releaseRoom()
     }
 
     /// Returns false.

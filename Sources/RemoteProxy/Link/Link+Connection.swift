@@ -170,6 +170,14 @@ extension Link {
         if connection?.channel === channel { tellOwner(.answered) }
     }
 
+    /// Gives memory back that is not in use, and forgets the methods that were called lately.
+    func releaseRoom() {
+        half.releaseRoom()
+        requester.ask { $0.releaseRoom() }
+        methods = MethodCache()
+        if replies.isEmpty { replies = [] }
+    }
+
     // MARK: ending
 
     /// Called when the other end is going away: new calls wait for the next channel, and the link ends with this one.

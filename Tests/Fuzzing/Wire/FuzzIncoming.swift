@@ -61,6 +61,7 @@ func fuzzIncoming(_ dice: inout Dice) {
         case 4:
             let now = at(dice.roll())
             require(calls.expire(at: now) == stopped(.deadline) { $1 <= now }, "expiring")
+            calls.releaseRoom()
         case 5:
             if dice.roll(2) == 0 {
                 require(calls.sessionEnded() == stopped(.cancelled) { _, _ in true }, "a loss")

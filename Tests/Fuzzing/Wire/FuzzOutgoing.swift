@@ -126,6 +126,7 @@ func fuzzOutgoing(_ dice: inout Dice) {
             } else {
                 let now = at(dice.roll())
                 require(calls.expire(at: now).map(\.inModel) == model.take { $0.deadline <= now }, "expiring at \(now)")
+                calls.releaseRoom(beyond: 0)
             }
         case 9:
             let sent = UInt64(dice.roll())

@@ -19,26 +19,47 @@ func at(_ time: Int) -> Instant { Instant(nanoseconds: Int64(time)) }
 
 private func fuzzKept(_ dice: inout Dice) {
     var kept = KeptMessages()
-    var model: [(number: Int64, message: [UInt8])] = []
+    var model: [(number: Int64, message: [UInt8], isDropped: Bool)] = []
     var last: Int64 = 0
+    func release(through number: Int64) {
+        while let first = model.first, first.number <= number || first.isDropped { model.removeFirst() }
+    }
     while !dice.isEmpty {
-        if dice.roll(4) > 0 {
-            let number = last + Int64(dice.roll(4))
-            let message = [UInt8](repeating: UInt8(dice.roll()), count: dice.roll() * dice.roll(4))
-            message.withUnsafeBytes { kept.keep($0, number: number) }
-            if number > last {
-                model.append((number, message))
-                last = number
-            }
-        } else {
+        switch dice.roll(6) {
+        case 0:
             let number = last - Int64(dice.roll(80))
             kept.release(through: number)
-            model.removeAll { $0.number <= number }
+            release(through: number)
+        case 1:
+            let part = Int64(dice.roll(3)) + 1
+            var count = 0
+            for index in model.indices where !model[index].isDropped && model[index].number % part == 0 {
+                model[index].isDropped = true
+                count += 1
+            }
+            if model.allSatisfy(\.isDropped) { release(through: last) }
+            require(kept.drop { number, _, _, _ in number % part == 0 } == count, "how many were dropped")
+        default:
+            let number = last + Int64(dice.roll(4))
+            let message = [UInt8](repeating: UInt8(dice.roll()), count: dice.roll() * dice.roll(4))
+            message.withUnsafeBytes { bytes in
+                if number % 4 == 3 {
+                    kept.keep(shared: Bytes(copying: bytes), number: number)
+                } else {
+                    kept.keep(bytes, number: number)
+                }
+            }
+            if number > last {
+                model.append((number, message, false))
+                last = number
+            }
         }
-        require(kept.count == model.count && kept.isEmpty == model.isEmpty && kept.last == last, "how many are kept")
+        kept.releaseRoom()
+        let (count, isEmpty) = (model.count { !$0.isDropped }, model.isEmpty)
+        require(kept.count == count && kept.isEmpty == isEmpty && kept.last == last, "how many are kept")
         require(kept.byteCount == model.reduce(0) { $0 + $1.message.count }, "how much is kept")
     }
-    for (message, expected) in zip(kept.messages, model) {
+    for (message, expected) in zip(kept.messages, model.filter { !$0.isDropped }) {
         let bytes = message.message.withUnsafeBytes { Array($0) }
         require(message.number == expected.number && bytes == expected.message, "message \(expected.number)")
     }
