@@ -9,6 +9,7 @@ struct SocketEndpointTests {
         ("tcp://example.org:0", .tcp(host: "example.org", port: 0)),
         ("tcp://0.0.0.0:65535", .tcp(host: "0.0.0.0", port: 65_535)),
         ("unix:///run/app.sock", .unix(path: "/run/app.sock")),
+        ("unix:///Users/ann/Group Containers/guests/s", .unix(path: "/Users/ann/Group Containers/guests/s")),
     ])
     func `an address is read, and written back as it was`(text: String, endpoint: SocketEndpoint) throws {
         #expect(try SocketEndpoint(text) == endpoint)
@@ -43,7 +44,9 @@ struct SocketEndpointTests {
         ("tcp://[::g]:1", #"has "::g" in brackets, which is not an IPv6 address"#),
         ("tcp://user@host:1", #"has a "@" where only host and port can be"#),
         ("tcp://host:1/path", #"has a "/" where only host and port can be"#),
+        ("tls://localhost:80", #"has the scheme "tls", but only tcp and unix are possible here"#),
         ("tcp://ho st:1", "contains a blank or a control character"),
+        ("unix:///run/app.sock\n", "contains a blank or a control character"),
         ("tcp://host:1\r\n", "contains a blank or a control character"),
         ("unix://", "needs the whole path of a socket file; write for instance unix:///run/app.sock"),
         ("unix://run/app.sock", "needs the whole path of a socket file"),

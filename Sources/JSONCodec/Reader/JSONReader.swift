@@ -22,7 +22,7 @@ package enum JSONKind: Sendable {
 ///
 /// After an error the cursor's place is undefined: do not read on.
 package struct JSONReader {
-    /// Limits above this are lowered to it, because the kinds of the open containers are kept in as many bits.
+    /// Limits above this are lowered to it, because a Codable type decodes each level inside the one around it, on the stack.
     package static let deepestLimit = 1024
     package static let longestNumber = 1024
 

@@ -18,7 +18,8 @@ enum CommandHelp {
             Logs to standard error. Exits with 0, with 64 when the command line is wrong, and with 1 when it cannot
             listen.
             Sockets that systemd hands over (LISTEN_FDS) take the place of the default address.
-            With 'attach' it only joins its standard input and output to the server that listens at URL.
+            With 'attach' it only joins its standard input and output to the server that listens at URL, tcp:// or
+            unix://.
 
             \(groups.joined(separator: "\n\n"))
             """

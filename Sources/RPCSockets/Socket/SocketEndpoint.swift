@@ -11,14 +11,16 @@ package enum SocketEndpoint: Sendable, Hashable {
             throw SetupError(text, "has no scheme", example: SocketEndpoint.example(for: text))
         }
         let rest = text[mark.upperBound...]
-        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F }) else {
-            throw SetupError(text, "contains a blank or a control character")
-        }
-        switch text[..<mark.lowerBound].lowercased() {
+        let scheme = text[..<mark.lowerBound].lowercased()
+        // A path may have spaces: on a Mac, the folder that a sandboxed program shares has one.
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7F || $0 == " " && scheme == "unix" })
+        else { throw SetupError(text, "contains a blank or a control character") }
+        switch scheme {
         case "tcp": self = try SocketEndpoint.tcp(rest, in: text)
         case "unix": self = try SocketEndpoint.unix(rest, in: text)
-        case let scheme:
-            throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp, tls, unix and exec are known")
+        case "tls", "exec":
+            throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp and unix are possible here")
+        default: throw SetupError(text, "has the scheme \"\(scheme)\", but only tcp, tls, unix and exec are known")
         }
     }
 
