@@ -510,10 +510,11 @@ static int alternative_name(const void *names, int wanted, char name[TLS_NAME]) 
 int tls_peer_name(const tls_connection *connection, char name[TLS_NAME]) {
     void *certificate = api.SSL_get1_peer_certificate(connection->ssl);
     if (!certificate) return 0;
-    void *names = api.X509_get_ext_d2i(certificate, ALTERNATIVE_NAMES, NULL, NULL);
+    int presence = -1;
+    void *names = api.X509_get_ext_d2i(certificate, ALTERNATIVE_NAMES, &presence, NULL);
     int is_found = names && (alternative_name(names, IS_URI, name) || alternative_name(names, IS_DNS_NAME, name));
-    // An authority may look less closely at the common name than at the others.
-    int has_others = names != NULL;
+    // An authority may look less closely at the common name than at the others, so those count even if they cannot be read.
+    int has_others = presence != -1;
     if (names) api.GENERAL_NAMES_free(names);
     if (!has_others) {
         void *subject = api.X509_get_subject_name(certificate);

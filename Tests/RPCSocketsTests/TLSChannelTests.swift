@@ -93,6 +93,27 @@ import Testing
         }
     }
 
+    @Test func `a session that the other end takes no more does not stand in the way of the next handshake`() {
+        let resumption = TLSResumption()
+        func greet(_ pair: Pair) {
+            pair.near.send("x")
+            pair.loop.run()
+            pair.far.send("y")
+            pair.loop.run()
+        }
+        greet(Pair(resumption: resumption))
+        let refused = Pair(resumption: resumption)
+        refused.loop.run()
+        #expect(refused.farEnds.all == ["finished(wasResumed: true)"])
+        // As when the certificate of the session has expired: the handshake is right, and then the connection is closed.
+        refused.farInside.close()
+        refused.loop.run()
+        let next = Pair(resumption: resumption)
+        greet(next)
+        #expect(next.farEnds.all == ["finished(wasResumed: false)"])
+        #expect(next.nearReceiver.text == "y\n")
+    }
+
     @Test func `a certificate for another name is not trusted, and nothing is sent to its owner`() {
         let pair = Pair(host: "example.org")
         pair.near.send("a secret")

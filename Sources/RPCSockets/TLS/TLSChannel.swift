@@ -130,7 +130,7 @@ package final class TLSChannel: ByteChannel, TurnEndWork {
         (self.inside, self.remoteAddress) = (inside, remoteAddress)
         self.resumption = resumption
         let connection = try TLSConnection(
-            to: host, isAddress: isAddress, context, goingOnWith: resumption.session)
+            to: host, isAddress: isAddress, context, goingOnWith: resumption.take())
         state = Lock(
             State(phase: .shakingHands, connection: connection, isInsideOpen: true, whenShaken: whenShaken))
         inside.open(self)

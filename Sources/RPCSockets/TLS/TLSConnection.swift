@@ -13,13 +13,14 @@ final class TLSSession: @unchecked Sendable {
     deinit { tls_free_session(pointer) }
 }
 
-/// Keeps the newest session of the connections to one server.
+/// Keeps the newest session of the connections to one server, for one handshake. A session that the server takes no more, because the
+/// certificate with which it began has expired, must not stand in the way of the handshake after that.
 package final class TLSResumption: Sendable {
     private let newest = Lock<TLSSession?>(nil)
 
     package init() {}
 
-    var session: TLSSession? { newest.withLock { $0 } }
+    func take() -> TLSSession? { newest.withLock { $0.take() } }
     func keep(_ session: TLSSession) { newest.withLock { $0 = session } }
 }
 

@@ -79,7 +79,8 @@ extension Dialer {
             }
             return {
                 connector.cancel()
-                shaking.withLock { $0.take() }?.abort()
+                // On the loop, behind the end of the connector: until then a handshake may begin.
+                loop.submit { shaking.withLock { $0.take() }?.abort() }
             }
         }
     }

@@ -127,7 +127,11 @@ final class Reconnector: Sendable {
         }
         guard let attempt else { return }
         states.send(.connecting)
-        let giveUp = dialer.dial { [weak self] result in self?.dialled(result, attempt) }
+        let giveUp = dialer.dial { [weak self] result in
+            if let self { return dialled(result, attempt) }
+            // The client is gone, and with it the only owner that the connection would have had.
+            if case .success(let carrier) = result { carrier.abort() }
+        }
         let timer = dialer.loop.schedule(at: dialer.loop.now.advanced(by: configuration.connectTimeout)) {
             [weak self] in
             self?.timedOut(attempt)
