@@ -35,6 +35,7 @@ package func decodeJSON<Value: Decodable>(
     _ type: Value.Type, from bytes: UnsafeRawBufferPointer, maximumDepth: Int = 512, isKnownUTF8: Bool = false,
     in context: CodingContext = .none
 ) throws -> Value {
+    // An `Int` as the type that it has just been found to be.
     if type == Int.self, let integer = JSONNumber.integer(in: bytes) { return unsafeBitCast(integer, to: type) }
     var reader = JSONReader(bytes, maximumDepth: maximumDepth)
     reader.isKnownUTF8 = isKnownUTF8

@@ -1,7 +1,6 @@
 // What a session gives back when it has been silent for so long that one end pings the other, on a clock that is moved by hand.
 
 import RPCSockets
-import RPCWire
 import TestSupport
 import Testing
 
